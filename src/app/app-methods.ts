@@ -7,13 +7,12 @@ import {
   checkWatchOptions,
 } from '../app-options.ts'
 import { pick } from '../base/json.ts'
+import { taskResults } from '../domain/run/task-result.ts'
 import type { Engine } from '../engine/engine.ts'
 import { loadEvents } from '../engine/journal/journal.ts'
-import { taskResults } from '../engine/task-results.ts'
 import type { AppParts } from './app-parts.ts'
 import type { App, GenerateRequest } from './app-type.ts'
-import { readDraft, readEnvelope } from './parse-given.ts'
-import { readChanges, refuseUnknown } from './read-changes.ts'
+import { readChanges, readDraft, readEnvelope, refuseUnknown } from './parse-given.ts'
 import { runResult } from './run-result.ts'
 import { prepareRun } from './start-run.ts'
 

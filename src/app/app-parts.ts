@@ -1,26 +1,48 @@
-/** What an app consists of before it has an engine: providers, redaction, tracing, the catalog, the planner, dispatchers. */
+/**
+ * What an app consists of before it has an engine: providers, secrets to redact, tracing, the catalog with what can be
+ * executed here, the planner, dispatchers, the report of crashes.
+ */
 import { randomBytes, randomUUID } from 'node:crypto'
 import { localDispatcher, scriptedDispatcher } from '../adapters/executors/local.ts'
-import { modelDispatcher } from '../adapters/executors/model.ts'
-import { type EstimateContext, providersFromKeys } from '../adapters/models/index.ts'
+import { modelDispatcher, secretsOf } from '../adapters/executors/model.ts'
+import {
+  type EstimateContext,
+  estimateDraft,
+  findProvider,
+  missingProviderHint,
+  type Price,
+  parseModelId,
+  priceOf,
+  providersFromKeys,
+} from '../adapters/models/index.ts'
 import { createTracing } from '../adapters/telemetry/tracing.ts'
-import type { AppOptions } from '../app-options.ts'
+import type { AppOptions, PlannerChoice } from '../app-options.ts'
+import { ProvisoError } from '../base/errors/error.ts'
 import { pick } from '../base/json.ts'
-import { systemClock } from '../base/time/clock.ts'
+import { systemClock, timeOrderedId } from '../base/time/clock.ts'
 import type { Pace } from '../base/time/pace.ts'
-import { timeOrderedId } from '../base/time/time-ordered-id.ts'
+import type { RetrySource } from '../base/time/retry.ts'
 import type { LocalFunction } from '../domain/capability/define-capability.ts'
+import { endpointSecrets } from '../domain/capability/endpoint.ts'
+import type { Capability } from '../domain/capability.ts'
+import type { Envelope } from '../domain/envelope.ts'
+import type { Draft } from '../domain/plan.ts'
 import type { Dispatcher } from '../domain/ports/dispatcher.ts'
+import type { Planner } from '../domain/ports/planner.ts'
+import type { Provider } from '../domain/ports/provider.ts'
 import type { Store } from '../domain/ports/store.ts'
-import { createRedactor } from '../domain/redaction/redact.ts'
+import { createRedactor, isKeyLike, type Redactor, secretsIn } from '../domain/redaction/redact.ts'
 import type { EngineOptions } from '../engine/engine.ts'
 import type { EnvConfig } from '../env.ts'
-import { addOwnCapabilities, builtinFunctions, createCatalog } from '../plan/index.ts'
-import { availability, estimateSpending } from './availability.ts'
-import { choosePlanner } from './choose-planner.ts'
-import { knownSecrets } from './known-secrets.ts'
+import {
+  addOwnCapabilities,
+  builtinFunctions,
+  createCatalog,
+  type DraftEstimate,
+  modelPlanner,
+  searchPlanner,
+} from '../plan/index.ts'
 import { readFacets } from './parse-given.ts'
-import { reportCrash } from './report-crash.ts'
 import { readTimes } from './wire-agents.ts'
 
 /** The default model, if neither options nor environment name one. */
@@ -118,4 +140,158 @@ export function toEngineOptions(
     estimate: (envelope, draft) => estimateSpending(envelope, draft, estimating),
     turn: () => pace.turn(),
   }
+}
+
+// Collects every secret that an app knows at startup, so that they are redacted.
+
+function knownSecrets(
+  { secrets = [], capabilities = [], http, store }: AppOptions,
+  { env, providers }: { readonly env: EnvConfig; readonly providers: readonly Provider[] },
+): readonly string[] {
+  return [
+    ...secrets,
+    ...(env.secrets ?? []),
+    ...secretsOf(providers),
+    ...(http?.secretKeys ?? []),
+    ...Object.values(http?.agents ?? {}).flatMap(endpointSecrets),
+    ...capabilities.flatMap(({ capability }) => secretsIn(capability.settings).filter(isKeyLike)),
+    ...passwordIn(store),
+  ]
+}
+
+/** Extracts the password from the address of a store. */
+function passwordIn(store: AppOptions['store']): string[] {
+  const [, password] = (typeof store === 'string' && /:\/\/[^\s/:@]*:([^@]+)@/.exec(store)) || []
+  return password === undefined ? [] : [password]
+}
+
+// Reports unexpected errors: without an `onCrash` handler, the process emits a warning on stderr.
+
+/** Called when a run crashed in this process; or, with an empty run id, when the store or the registrations cannot be read. */
+type OnCrash = (runId: string, cause: unknown) => void
+
+/** The store is polled: a repeated error is reported once, until the error changes. */
+export function reportCrash(redactor: Redactor): OnCrash {
+  let last: string | undefined
+  return (runId, cause) => {
+    const why = redactor.text(cause instanceof Error ? cause.message : String(cause))
+    if (runId === '' && why === last) return
+    if (runId === '') last = why
+    const what =
+      runId === ''
+        ? `Cannot read the store, retrying: ${why}`
+        : `Run "${runId}" crashed in this process: ${why}. It is stored, and can be claimed again`
+    process.emitWarning(what, {
+      type: 'ProvisoWarning',
+      code: runId === '' ? 'store/unavailable' : 'run/crashed',
+      detail: redactor.text((cause instanceof Error && cause.stack) || ''),
+    })
+  }
+}
+
+// Creates the planner that the options select. A model without a provider is an error, or under `auto` falls back to the search.
+
+interface PlannerContext {
+  readonly providers: readonly Provider[]
+  readonly defaultModel: string
+  readonly prices: readonly Price[]
+  readonly redactor: Redactor
+  /** Clock and randomness for retries. */
+  readonly retrying: RetrySource
+}
+
+function choosePlanner(
+  given: Planner | PlannerChoice | undefined,
+  { providers, defaultModel, prices, redactor, retrying }: PlannerContext,
+): Planner {
+  if (given === undefined) return searchPlanner()
+  if ('draft' in given) return given
+  const { mode, model: id = defaultModel, timeoutMs, maxCapabilities } = given
+  if (mode === 'search') return searchPlanner()
+  const provider = findProvider(providers, id)
+  if (provider === undefined) {
+    if (mode === 'auto') return searchPlanner()
+    throw new ProvisoError('option/invalid', `Cannot plan with the model "${id}": it has no provider`, {
+      hint: `${missingProviderHint(id)}, or set the planner to search`,
+    })
+  }
+  const price = priceOf(id, prices)
+  return modelPlanner({
+    provider,
+    model: parseModelId(id).model,
+    redactor,
+    ...retrying,
+    fallback: mode === 'auto',
+    ...(timeoutMs !== undefined && { timeoutMs }),
+    ...(maxCapabilities !== undefined && { mostCapabilities: maxCapabilities }),
+    ...(price && { price }),
+  })
+}
+
+// Determines which capabilities this app can execute, and estimates what a draft would take. Both are known before planning.
+
+interface AvailabilityContext {
+  readonly options: Pick<AppOptions, 'http' | 'dispatchers' | 'capabilities' | 'providers'>
+  readonly env: EnvConfig
+  readonly providers: readonly Provider[]
+  readonly defaultModel: string
+}
+
+/** Returns why a capability cannot be executed here, or `undefined` if it can. */
+function availability({ options, env, providers, defaultModel }: AvailabilityContext) {
+  const own = new Set((options.capabilities ?? []).map(({ capability }) => capability.capabilityId))
+  const custom = new Set((options.dispatchers ?? []).map(({ kind }) => kind))
+  const builtIn = new Set(['local', 'scripted', 'human', 'model', 'http'])
+  const isServed = (id: string) => {
+    const { provider, model } = parseModelId(id)
+    const isBare = provider === 'compatible' && !/^https?:/.test(model)
+    if (isBare && options.providers === undefined && env.compatibleBaseUrl === undefined) return false
+    return findProvider(providers, id) !== undefined
+  }
+  return ({ kind, capabilityId, preferredModels = [] }: Capability): string | undefined => {
+    if (custom.has(kind)) return undefined
+    if (!builtIn.has(kind)) return `no dispatcher calls capabilities of kind "${kind}"`
+    if (kind === 'http' && options.http === undefined) return 'this app does not call agents over HTTP'
+    if (kind === 'http' && own.has(capabilityId) && options.http?.agents?.[capabilityId] === undefined)
+      return 'it has no endpoint; add it to `http.agents`'
+    if (kind !== 'model') return undefined
+    const models = preferredModels.length === 0 ? [defaultModel] : preferredModels
+    if (models.some(isServed)) return undefined
+    const [first = defaultModel] = models
+    return `the model "${first}" has no provider; ${missingProviderHint(first)}`
+  }
+}
+
+/** Estimates what a draft takes: at least, counting only nodes that always run, and at most. */
+function estimateSpending(envelope: Envelope, draft: Draft, context: EstimateContext): DraftEstimate {
+  const all = estimateDraft(envelope, draft, context)
+  const certain = estimateDraft(envelope, { ...draft, nodes: certainNodes(draft) }, context)
+  return {
+    tokens: { least: certain.tokens.least, most: all.tokens.most },
+    unknownPrices: all.unknownPrices,
+    ...(all.costUsd &&
+      certain.costUsd && { costUsd: { least: certain.costUsd.least, most: all.costUsd.most } }),
+  }
+}
+
+/** Returns nodes that always run: no route, fail edge or fallback decides about them or about a node they depend on. */
+function certainNodes({ nodes, edges = [] }: Draft): Draft['nodes'] {
+  const open = new Set<string>([
+    ...nodes.flatMap(({ routing }) => [
+      ...(routing?.routes ?? []).flatMap(({ to }) => to),
+      ...[routing?.elseTo ?? []].flat(),
+    ]),
+    ...edges.filter(({ when }) => when === 'fail').map(({ to }) => to),
+    ...nodes.filter(({ kind }) => kind === 'fallback').map(({ id }) => id),
+  ])
+  for (let before = -1; before !== open.size; ) {
+    before = open.size
+    for (const { from, to } of edges) if (open.has(from)) open.add(to)
+    for (const { id, inputs = {} } of nodes) if (hasNodeReference(JSON.stringify(inputs), open)) open.add(id)
+  }
+  return nodes.filter(({ id }) => !open.has(id))
+}
+
+function hasNodeReference(inputs: string, ids: ReadonlySet<string>): boolean {
+  return [...ids].some((id) => inputs.includes(`"node":${JSON.stringify(id)}`))
 }

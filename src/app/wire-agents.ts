@@ -6,7 +6,7 @@ import type { AppOptions, HttpOptions } from '../app-options.ts'
 import { ProvisoError } from '../base/errors/error.ts'
 import { pick } from '../base/json.ts'
 import type { Store } from '../domain/ports/store.ts'
-import { attemptFacts } from '../engine/input/attempt-lookup.ts'
+import { attemptFacts } from '../engine/input/late-result.ts'
 import { commaList, type EnvConfig, envNames } from '../env.ts'
 import {
   type AgentServices,

@@ -5,7 +5,7 @@ import { isObject, type Json } from '../base/json.ts'
 import type { ReaderIssueCode } from '../output/index.ts'
 import type { JsonSchema } from '../schema/json-schema.ts'
 import type { attemptIssueTable } from './attempt-issue-table.ts'
-import { checkSchema } from './parse/check-schema.ts'
+import { checkSchema } from './parse/parsed.ts'
 import { plainCopy } from './parse/plain-copy.ts'
 
 /** Information that an attempt needs before it can continue: becomes an ask of kind `clarify`. */

@@ -1,11 +1,13 @@
 /** A Draft is a proposed DAG; a Plan is one that `prove` has accepted. The engine runs only plans. */
+
+import type { Issue } from '../base/errors/issue.ts'
 import type { Json } from '../base/json.ts'
-import type { Pointer } from '../base/pointer.ts'
+import { type Pointer, tokens } from '../base/pointer.ts'
 import type { JsonSchema } from '../schema/json-schema.ts'
 import type { NodeKind } from './capability.ts'
 import type { Condition, Constraint } from './contract.ts'
 import type { DiagnosticBundle } from './diagnostic.ts'
-import type { AppliedContract } from './rao/effective.ts'
+import type { AppliedContract } from './rao/rao-contract.ts'
 
 /** Where a value comes from. */
 export type Source =
@@ -236,4 +238,29 @@ export interface Plan {
   readonly limits: Limits
   readonly diagnostics: DiagnosticBundle
   readonly metadata: { readonly [key: string]: Json }
+}
+
+// An issue with the facet it refers to, for the planner, agent or person that fixes it.
+
+export interface FacetIssue<Code extends string = string> extends Issue<Code> {
+  /** Absent for what no facet speaks about. Several that share the property are named together. */
+  readonly facet?: string
+  readonly pointer: Pointer
+  readonly keyword: string
+}
+
+/** Says of each issue which facet of this side of a node it belongs to; what belongs to none stays as it is. */
+export function withFacets(
+  issues: readonly Issue[],
+  provenance: FacetProvenance['input'],
+): readonly (Issue | FacetIssue)[] {
+  if (provenance.length === 0) return issues
+  return issues.map((issue) => {
+    if (!('pointer' in issue.at) || !issue.code.startsWith('schema/')) return issue
+    const { pointer } = issue.at
+    const [key] = tokens(pointer)
+    const facets = provenance.filter((each) => tokens(each.pointer)[0] === key).map(({ facet }) => facet)
+    if (facets.length === 0) return issue
+    return { ...issue, facet: facets.join(', '), pointer, keyword: issue.code.replace('schema/', '') }
+  })
 }

@@ -3,8 +3,8 @@ export { createFacetCatalog, type FacetCatalog } from '../domain/capability/coll
 export { isConsequence, rootOf } from '../domain/diagnostic.ts'
 export type { ParseIssue, ParseIssueCode } from '../domain/parse/issue-table.ts'
 export type { Parsed } from '../domain/parse/parsed.ts'
-export type { FacetIssue } from '../domain/plan/facet-issue.ts'
 export { nodeContractOf, type RaoNodeContract, type RaoRow, raoRows } from '../domain/plan/rao-rows.ts'
+export type { FacetIssue } from '../domain/plan.ts'
 export type { Considered } from '../domain/ports/planner.ts'
 export {
   capabilitySchema,
@@ -28,11 +28,17 @@ export {
   type Ranked,
   type RegisterOptions,
 } from './catalog/catalog.ts'
-export { type CompiledContract, type ContractRequest, compileContract } from './catalog/compile-facets.ts'
+export {
+  type CompiledContract,
+  type ContractRequest,
+  compileContract,
+  type FacetCheck,
+  validateFacetInputs,
+  validateFacetOutputs,
+} from './catalog/compile-facets.ts'
 export type { Derived } from './catalog/derive.ts'
 export { type CapabilityScore, defaultCutoff, scoreTable, tierTable } from './catalog/score.ts'
 export { createTenantCatalogs, type TenantCatalogs, type TenantEntry } from './catalog/tenant-catalogs.ts'
-export { type FacetCheck, validateFacetInputs, validateFacetOutputs } from './catalog/validate-facets.ts'
 export { type DiagnosticCode, diagnosticTable } from './diagnostics.ts'
 export type { FacetIssueCode, RegisterIssueCode } from './issue-table.ts'
 export {
@@ -47,12 +53,12 @@ export type { PlannerPrice } from './propose/draft-budget.ts'
 export { draftRules, plannerPrompt, promptLimits } from './propose/prompt.ts'
 export { modelPlanner, type Proposal, type ProposeOptions, propose } from './propose/propose.ts'
 export { type Shortlist, shortlist } from './propose/shortlist.ts'
-export { envelopeLimits } from './prove/limits.ts'
-export { planLimits } from './prove/obligations/size.ts'
+export { envelopeLimits } from './prove/obligations/spending.ts'
 export { rememberProofs } from './prove/proof-cache.ts'
 export type { DraftEstimate, ProveRequest } from './prove/proof-request.ts'
 export { type ProveResult, prove } from './prove/prove.ts'
 export { collectedSchema } from './prove/resolve/resolve-body.ts'
+export { planLimits } from './prove/unparsed-input.ts'
 export { aversionTable, goalTable, supplyMethodTable } from './search/candidates/costs.ts'
 export { search, searchPlanner } from './search/search.ts'
 export type { Choice, SearchRequest, SearchResult } from './search/search-request.ts'

@@ -121,7 +121,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'an alternate that can never replace the capability is called',
-    file: 'src/plan/prove/leave-out-unfit.ts',
+    file: 'src/plan/prove/leave-out.ts',
     find: 'const reason = reasonAgainst(node, other, resolved)',
     replace: 'const reason = [reasonAgainst(node, other, resolved)][1]',
     seed: 244,
@@ -156,7 +156,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'RAO contracts of policies and capabilities guard nothing',
-    file: 'src/domain/rao/effective.ts',
+    file: 'src/domain/rao/rao-contract.ts',
     find: 'each.capabilityId === capabilityId',
     replace: "each.capabilityId === ''",
     seed: 1,
@@ -361,7 +361,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'a new plan makes another call under the key of one in doubt',
-    file: 'src/engine/decide/earlier-calls.ts',
+    file: 'src/domain/run/fold-uncertain-calls.ts',
     find: 'return call && jsonEqual(call.inputs, inputs()) ? call : undefined',
     replace: 'return call && inputs() !== undefined ? call : undefined',
     seed: 1265,

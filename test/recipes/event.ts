@@ -22,7 +22,7 @@ export const event: Recipe = {
       '  run_outdated(state, { payload }) {\n    state.cancel ??= payload\n  },\n',
     )
     insertAfter(
-      'src/engine/replay/compare-decisions.ts',
+      'src/engine/replay/replay.ts',
       '  timer_fired: ({ payload }) => [payload.timerId],\n',
       '  run_outdated: ({ payload }) => [payload.by],\n',
     )

@@ -1,7 +1,6 @@
 /** Runs capabilities in this process: calls their functions, or plays their script. */
 import { ProvisoError } from '../../base/errors/error.ts'
-import { joined } from '../../base/joined.ts'
-import { isObject, type Json } from '../../base/json.ts'
+import { isObject, type Json, joined } from '../../base/json.ts'
 import { withSignal } from '../../base/stop.ts'
 import type { Clock } from '../../base/time/clock.ts'
 import type { LocalContext, LocalFunction } from '../../domain/capability/define-capability.ts'

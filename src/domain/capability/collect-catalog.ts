@@ -5,9 +5,9 @@ import { ProvisoError } from '../../base/errors/error.ts'
 import { child } from '../../base/pointer.ts'
 import type { Capability, ContractSide } from '../capability.ts'
 import type { Direction, Facet } from '../facet.ts'
-import { repeatIssues } from '../parse/duplicates.ts'
 import type { ParseIssue } from '../parse/issue-table.ts'
 import type { Parsed } from '../parse/parsed.ts'
+import { repeatIssues } from '../parse/parsed.ts'
 
 /** Which way a facet goes through a node. */
 type Side = 'input' | 'output'

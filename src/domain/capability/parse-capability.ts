@@ -2,10 +2,17 @@
 
 import { own } from '../../base/json.ts'
 import type { Capability, ContractSide } from '../capability.ts'
-import { checkCondition, checkNoun, checkSchema } from '../parse/check-schema.ts'
-import { repeatIssues } from '../parse/duplicates.ts'
 import type { ParseIssue } from '../parse/issue-table.ts'
-import { type FoundIssues, type Parsed, type ParseNounOptions, settle } from '../parse/parsed.ts'
+import {
+  checkCondition,
+  checkNoun,
+  checkSchema,
+  type FoundIssues,
+  type Parsed,
+  type ParseNounOptions,
+  repeatIssues,
+  settle,
+} from '../parse/parsed.ts'
 import { plainCopy } from '../parse/plain-copy.ts'
 import { raoSettingsIssues } from '../rao/settings.ts'
 import { capabilitySchema } from '../schemas/capability-schema.ts'

@@ -2,9 +2,8 @@
 
 import type { Json } from '../../base/json.ts'
 import type { Direction, Facet } from '../facet.ts'
-import { checkNoun, checkSchema } from '../parse/check-schema.ts'
 import type { ParseIssue } from '../parse/issue-table.ts'
-import { type FoundIssues, type Parsed, settle } from '../parse/parsed.ts'
+import { checkNoun, checkSchema, type FoundIssues, type Parsed, settle } from '../parse/parsed.ts'
 import { plainCopy } from '../parse/plain-copy.ts'
 import { facetSchema } from '../schemas/facet-schema.ts'
 

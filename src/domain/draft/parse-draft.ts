@@ -6,10 +6,18 @@
 import { closest } from '../../base/closest.ts'
 import { own } from '../../base/json.ts'
 import { child, type Pointer } from '../../base/pointer.ts'
-import { checkCondition, checkNoun, checkSchema } from '../parse/check-schema.ts'
-import { repeatIssues } from '../parse/duplicates.ts'
 import type { ParseIssue } from '../parse/issue-table.ts'
-import { below, type FoundIssues, type Parsed, type ParseNounOptions, settle } from '../parse/parsed.ts'
+import {
+  below,
+  checkCondition,
+  checkNoun,
+  checkSchema,
+  type FoundIssues,
+  type Parsed,
+  type ParseNounOptions,
+  repeatIssues,
+  settle,
+} from '../parse/parsed.ts'
 import { plainCopy } from '../parse/plain-copy.ts'
 import { type Draft, type DraftNode, givenNames, isIterated } from '../plan.ts'
 import { isRaoError, raoFields, readRaoContract } from '../rao/rao-contract.ts'

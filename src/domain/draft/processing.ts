@@ -5,8 +5,8 @@
 import { isObject, type Json } from '../../base/json.ts'
 import type { Allow, ParseOptions } from '../../output/index.ts'
 import type { JsonSchema } from '../../schema/json-schema.ts'
-import { checkNoun } from '../parse/check-schema.ts'
 import type { Parsed } from '../parse/parsed.ts'
+import { checkNoun } from '../parse/parsed.ts'
 import type { StructuredIntent } from '../ports/provider.ts'
 import { processingSchema } from '../schemas/processing-schema.ts'
 

@@ -8,8 +8,8 @@ import type { Json } from '../../base/json.ts'
 import { child } from '../../base/pointer.ts'
 import type { Diagnostic } from '../diagnostic.ts'
 import { plainCopy } from '../parse/plain-copy.ts'
-import type { FacetIssue } from '../plan/facet-issue.ts'
-import type { RaoError } from '../rao/rao-error.ts'
+import type { FacetIssue } from '../plan.ts'
+import type { RaoError } from '../rao/rao-contract.ts'
 
 /** Why a task failed, by the names of ADR 8. */
 export type TaskFailureReason =

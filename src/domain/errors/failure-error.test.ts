@@ -4,7 +4,7 @@ import { compileSchema } from '../../schema/compile/compile.ts'
 import { type FailureCode, failureTable } from '../attempt/failure-code.ts'
 import { outcomeTable } from '../event/event-table.ts'
 import type { Failure } from '../event.ts'
-import { withFacets } from '../plan/facet-issue.ts'
+import { withFacets } from '../plan.ts'
 import { errorSchema } from './error-envelope.ts'
 import { failureError, nodeError, rejectionError, storedError, validationErrors } from './failure-error.ts'
 

@@ -1,9 +1,18 @@
-/** Result of every parser: the value with all defaults filled, or the issues with their locations. */
+/**
+ * What all parsers of nouns share: their result (the value with all defaults filled, or the issues with their locations),
+ * and the checks for duplicates, misspelled keys, schemas and conditions.
+ */
+
+import { closest } from '../../base/closest.ts'
+import { ProvisoError } from '../../base/errors/error.ts'
 import type { Issue } from '../../base/errors/issue.ts'
-import type { Json } from '../../base/json.ts'
-import type { Pointer } from '../../base/pointer.ts'
-import type { ConditionIssueCode } from '../../schema/issue-table.ts'
-import type { ParseIssueCode } from './issue-table.ts'
+import { isObject, type Json } from '../../base/json.ts'
+import { child, type Pointer, tokens } from '../../base/pointer.ts'
+import { compileSchema } from '../../schema/compile/compile.ts'
+import { describe } from '../../schema/describe.ts'
+import type { ConditionIssueCode, RefusedSchemaCode, ViolationCode } from '../../schema/issue-table.ts'
+import type { JsonSchema } from '../../schema/json-schema.ts'
+import type { ParseIssue, ParseIssueCode } from './issue-table.ts'
 
 export type Parsed<T, Code extends string = ParseIssueCode> =
   | { readonly ok: true; readonly value: T; readonly warnings: readonly Issue<Code>[] }
@@ -42,4 +51,115 @@ export function settle<T>({ issues, warnings }: FoundIssues, value: () => T): Pa
 export function below<Code extends string>(pointer: Pointer, issue: Issue<Code>): Issue<Code> {
   if (pointer === '' || !('pointer' in issue.at)) return issue
   return { ...issue, at: { pointer: pointer + issue.at.pointer } }
+}
+
+// Checks lists for duplicate names.
+
+/** Returns one issue per repeated name; `pointer` locates the name with a given index. */
+export function repeatIssues(
+  names: readonly string[],
+  what: string,
+  { code, pointer }: { readonly code: ParseIssueCode; readonly pointer: (index: number) => Pointer },
+): ParseIssue[] {
+  const seen = new Set<string>()
+  return names.flatMap((name, index) => {
+    if (!seen.has(name)) {
+      seen.add(name)
+      return []
+    }
+    const message = `the ${what} ${JSON.stringify(name.slice(0, 80))} is there twice`
+    return [{ code, at: { pointer: pointer(index) }, message, hint: 'Remove or rename one' }]
+  })
+}
+
+// Finds misspelled keys in free objects, so that a misspelled limit or gate is not ignored silently.
+
+/** Every key beginning like this is meant as a limit. */
+const looksLikeLimit = /^max[A-Z_]/
+
+export function nearMisses(given: unknown, known: readonly string[], at: Pointer): ParseIssue[] {
+  if (!isObject(given)) return []
+  return Object.keys(given).flatMap((key): ParseIssue[] => {
+    if (known.includes(key)) return []
+    const meant = closest(key, known) ?? completed(key, known)
+    const isLimit = looksLikeLimit.test(key) && known.some((name) => looksLikeLimit.test(name))
+    if (meant === undefined && !isLimit) return []
+    return [
+      {
+        code: 'schema/additionalProperties',
+        at: { pointer: child(at, key) },
+        message: `the property ${JSON.stringify(key.slice(0, 80))} is not known and would have no effect`,
+        hint:
+          meant === undefined
+            ? `There are ${known.filter((name) => looksLikeLimit.test(name)).join(', ')}`
+            : `Did you mean ${JSON.stringify(meant)}?`,
+      },
+    ]
+  })
+}
+
+/** Returns the known name that a key is a prefix of, or that is a prefix of the key: `maxCost` for `maxCostUsd`. */
+function completed(key: string, known: readonly string[]): string | undefined {
+  const plain = (name: string) => name.toLowerCase().replaceAll('_', '')
+  return key.length < 6 ? undefined : known.find((name) => plain(name).startsWith(plain(key)))
+}
+
+// Checks the top-level schema, and the schemas and conditions inside a value.
+
+/** What a value has that its noun does not allow. `free` says where data of one's own may go instead. */
+export function checkNoun(schema: JsonSchema, value: Json, free: string): Issue<ViolationCode>[] {
+  return compileSchema(schema)
+    .validate(value)
+    .map((issue) => {
+      if (issue.code === 'schema/required') return withMisspelled(issue, value)
+      return issue.code === 'schema/additionalProperties' && !issue.hint?.startsWith('Did you mean')
+        ? { ...issue, hint: free }
+        : issue
+    })
+}
+
+/** A missing key may be there under a misspelled name. */
+function withMisspelled<Code extends string>(issue: Issue<Code>, value: Json): Issue<Code> {
+  if (issue.hint !== undefined || !('pointer' in issue.at)) return issue
+  const path = tokens(issue.at.pointer)
+  const key = path.at(-1) ?? ''
+  const parent = path
+    .slice(0, -1)
+    .reduce<unknown>((found, name) => (found as { [name: string]: unknown } | undefined)?.[name], value)
+  const near = isObject(parent) ? closest(key, Object.keys(parent)) : undefined
+  return near === undefined ? issue : { ...issue, hint: `There is ${JSON.stringify(near)}; rename it` }
+}
+
+/** Checks whether an embedded schema can be used; it is untrusted. */
+export function checkSchema(schema: unknown, at: Pointer): Issue<RefusedSchemaCode>[] {
+  try {
+    compileSchema(schema as JsonSchema, { untrusted: true })
+    return []
+  } catch (cause) {
+    if (!(cause instanceof ProvisoError)) throw cause
+    const { message, hint } = cause
+    // The compiler of schemas throws no other codes.
+    const code = cause.code as RefusedSchemaCode
+    const inside = cause.at !== undefined && 'pointer' in cause.at ? cause.at.pointer : ''
+    return [{ code, at: { pointer: at + inside }, message, ...(hint !== undefined && { hint }) }]
+  }
+}
+
+/** Whether a condition inside a noun can be evaluated. */
+export function checkCondition(condition: Json, at: Pointer, options: ParseNounOptions): ParseIssue[] {
+  const check = options.checkCondition ?? checkForm
+  return check(condition).map((issue) => below(at, issue))
+}
+
+function checkForm(condition: Json): ParseIssue[] {
+  if (typeof condition === 'boolean' || (isObject(condition) && Object.keys(condition).length === 1))
+    return []
+  return [
+    {
+      code: 'condition/form',
+      at: { pointer: '' },
+      message: `a condition must be an object with one operator, but is ${describe(condition)}`,
+      hint: 'Write it like { ">=": [{ "var": "qaFindings.overallScore" }, 0.8] }; join several with "and"',
+    },
+  ]
 }

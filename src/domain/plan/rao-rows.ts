@@ -2,8 +2,7 @@
 
 import type { JsonSchema } from '../../schema/json-schema.ts'
 import type { NodeConstraints, PlanNode } from '../plan.ts'
-import { type EffectiveContract, findRaoContract } from '../rao/effective.ts'
-import { isRaoError } from '../rao/rao-contract.ts'
+import { type EffectiveContract, findRaoContract, isRaoError } from '../rao/rao-contract.ts'
 
 export interface RaoRow extends EffectiveContract {
   /** With the path of its body: `each[].write` in a map, `refine#.write` in a loop. */

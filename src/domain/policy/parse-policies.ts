@@ -3,17 +3,22 @@
 import { closest } from '../../base/closest.ts'
 import { isObject, type Json, own } from '../../base/json.ts'
 import type { Pointer } from '../../base/pointer.ts'
-import { checkCondition, checkNoun } from '../parse/check-schema.ts'
-import { repeatIssues } from '../parse/duplicates.ts'
 import type { ParseIssue } from '../parse/issue-table.ts'
-import { nearMisses } from '../parse/near-misses.ts'
-import { type FoundIssues, type Parsed, type ParseNounOptions, settle } from '../parse/parsed.ts'
+import {
+  checkCondition,
+  checkNoun,
+  type FoundIssues,
+  nearMisses,
+  type Parsed,
+  type ParseNounOptions,
+  repeatIssues,
+  settle,
+} from '../parse/parsed.ts'
 import { plainCopy } from '../parse/plain-copy.ts'
 import { isRaoPolicy, type Policies } from '../policy.ts'
 import { raoSettingsIssues } from '../rao/settings.ts'
 import { directivesSchema, policySchema } from '../schemas/policy-schema.ts'
-import { applyFlatPolicies, refuseUnknown } from './flat-policies.ts'
-import { migratePolicies } from './migrate-policies.ts'
+import { applyFlatPolicies, migratePolicies, refuseUnknown } from './migrate-policies.ts'
 
 // Names that an `onMetricBelow` trigger may have without any node supplying them.
 

@@ -1,8 +1,7 @@
 /** RAO contracts: what is read from a node, what is refused with which words, and where a confidence leads. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { defaultThresholds, isRaoError, readRaoContract, routeConfidence } from './rao-contract.ts'
-import { decimal } from './rao-error.ts'
+import { decimal, defaultThresholds, isRaoError, readRaoContract, routeConfidence } from './rao-contract.ts'
 
 function message(data: unknown): string {
   const read = readRaoContract(data)

@@ -4,8 +4,17 @@
  */
 import { isObject, own } from '../../base/json.ts'
 import type { JsonSchema } from '../../schema/json-schema.ts'
-import { type ConfidenceType, confidenceTypes, isConfidenceType, type RaoContract } from './rao-contract.ts'
-import { cut, decimal, type RaoError, schemaViolation, shown } from './rao-error.ts'
+import {
+  type ConfidenceType,
+  confidenceTypes,
+  cut,
+  decimal,
+  isConfidenceType,
+  type RaoContract,
+  type RaoError,
+  schemaViolation,
+  shown,
+} from './rao-contract.ts'
 
 interface RaoEnvelope {
   readonly primaryOutput: string

@@ -2,7 +2,7 @@
  * Folds events into the state of a run. `fold` is pure for its callers; internally one state is mutated event by event, so
  * that the cost of an event does not grow with the run. Makes no decisions: it only applies what the events record.
  */
-import { joined } from '../../base/joined.ts'
+import { joined } from '../../base/json.ts'
 import type { CompileOptions } from '../../schema/compile/compile.ts'
 import { isAboutAnswer } from '../ask.ts'
 import { turnTo } from '../attempt/call-key.ts'

@@ -1,6 +1,10 @@
-/** Budget by reserve, execute, reconcile: reserves the cost of an attempt before it starts and settles it when it has ended. */
+/**
+ * Limits of a run. Budget by reserve, execute, reconcile: reserves the cost of an attempt before it starts and settles it
+ * when it has ended. The deadline is a timer.
+ */
 import type { NewEvent } from '../../domain/event.ts'
 import type { Usage } from '../../domain/output.ts'
+import type { Limits } from '../../domain/plan.ts'
 import type { DraftAllowance } from '../../domain/ports/planner.ts'
 import type { NodeState, RunState } from '../../domain/run.ts'
 import { envelopeLimits } from '../../plan/index.ts'
@@ -15,7 +19,7 @@ export interface Reserved {
 }
 
 /** The estimated need of an attempt. */
-export interface Need {
+interface Need {
   /** The kind of its capability: `local` makes no calls, `model` as many as its budget allows, all others one. */
   readonly kind: string
   /** Tokens of one call, as the capability estimates; 0 without an estimate. */
@@ -118,4 +122,28 @@ export function leftToSpend(state: RunState): DraftAllowance {
     ...(maxTokens !== undefined && { tokens: Math.max(maxTokens - budget.tokens, 0) }),
     ...(maxCostUsd !== undefined && { costUsd: Math.max(maxCostUsd - budget.costUsd, 0) }),
   }
+}
+
+// The deadline of a run: the earliest that the caller or any plan sets, counted from the start.
+
+/** Timer id of the deadline. */
+export const deadlineTimer = 'deadline'
+
+/** Sets the deadline timer or moves it earlier; does nothing if the present one is at least as early. */
+export function deadlineFacts(
+  { startedAt, timers, planVersion }: Pick<RunState, 'startedAt' | 'timers' | 'planVersion'>,
+  now: number,
+  { deadlineMs }: Pick<Limits, 'deadlineMs'>,
+): NewEvent[] {
+  if (deadlineMs === undefined) return []
+  const dueAt = startedAt + deadlineMs
+  const present = timers.get(deadlineTimer)?.dueAt
+  if (present !== undefined && present <= dueAt) return []
+  return [
+    factsFor({ planVersion }, now)('timer_set', {
+      timerId: deadlineTimer,
+      dueAt,
+      purpose: { kind: 'deadline' },
+    }),
+  ]
 }

@@ -5,8 +5,10 @@
 import { plannerFailed, rootOf } from '../../domain/diagnostic.ts'
 import { asPlannerFailure } from '../../domain/errors/planner-failure.ts'
 import type { Failure, NewEvent } from '../../domain/event.ts'
+import type { AttemptResult } from '../../domain/output.ts'
 import { listTriggers } from '../../domain/policy.ts'
 import { isActivated, unmetNeed } from '../../domain/run/fold-graph.ts'
+import { isDoomed } from '../../domain/run/iterations.ts'
 import type { RunState } from '../../domain/run.ts'
 import { envelopeLimits } from '../../plan/index.ts'
 import { policyFields } from '../capabilities/planning-input.ts'
@@ -14,16 +16,14 @@ import { type DecisionContext, factsFor } from '../events.ts'
 import { firstDue, isHeld, isToContinue, policyAskOpen } from '../journal/run-head.ts'
 import { expireFact, withdrawFact } from './ask/asks.ts'
 import { mayReplan, replanLimitFailure } from './ask/rework.ts'
-import { settlement, worstCaseUsage } from './budget.ts'
+import { charged, deadlineFacts, settlement, worstCaseUsage } from './budget.ts'
 import { knownValues } from './checks/values.ts'
-import { deadlineFacts } from './deadline.ts'
 import { endFacts, finishFacts } from './finish.ts'
-import { interruptFacts } from './interrupt.ts'
 import { iterationFacts } from './iterations.ts'
 import { judgeFacts } from './judge.ts'
 import { actionFacts, policyFacts } from './policies.ts'
 
-export type Decision =
+type Decision =
   | { readonly kind: 'facts'; readonly facts: readonly NewEvent[] }
   /** Nodes may start, within capacity (`start-nodes.ts`). */
   | { readonly kind: 'ready' }
@@ -32,7 +32,7 @@ export type Decision =
   /** Nothing to do until the next event. */
   | { readonly kind: 'wait' }
 
-export const maxPlanAttempts = 3
+const maxPlanAttempts = 3
 
 /** Each rule handles one kind of pending decision; the first one that returns events wins. */
 const rules: readonly ((state: RunState, context: DecisionContext) => readonly NewEvent[])[] = [
@@ -226,4 +226,69 @@ export function openingFacts(state: RunState, context: DecisionContext): NewEven
     facts.push(make('timer_set', { timerId: `policy:${id}`, dueAt: context.now + trigger.ms, purpose }))
   }
   return [...facts, ...policyFacts(state, context, { kinds: ['onStart'], values: () => knownValues(state) })]
+}
+
+// Interrupts attempts in flight. An action that changes the course of the run (a new plan, a policy's ask, a pause, a
+// failure, a cancellation) does not wait for them: their attempts end in the same append as `outcome_unknown`, and the
+// actor aborts the calls after it.
+
+/** Returns why running attempts must stop; nothing if they may continue. */
+function interruptReason(state: RunState): string | undefined {
+  const { cancel, failing, paused, replan, fatal } = state
+  if (cancel) return `the run was cancelled by ${cancel.by}${cancel.reason ? ` (${cancel.reason})` : ''}`
+  if (failing) return `the run fails (${failing.message})`
+  if (replan) return `a new plan was ordered${replan.policyId ? ` by policy "${replan.policyId}"` : ''}`
+  if (paused) return `the run was paused (${paused.reason})`
+  if (policyAskOpen(state)) return 'a policy asks a person before the run continues'
+  if (fatal.size > 0 && !isToContinue(state)) return `the run fails ("${[...fatal][0]}" failed)`
+  return undefined
+}
+
+/** Ends all running attempts of an interrupted run, and those of items and rounds that have failed. */
+function interruptFacts(state: RunState, context: DecisionContext): NewEvent[] {
+  if (state.running.size === 0) return []
+  const whole = interruptReason(state)
+  if (whole === undefined && state.instances.size === 0) return []
+  const make = factsFor(state, context.now)
+  return [...state.running].flatMap((nodeId) => {
+    const reason = whole ?? doomReason(state, nodeId)
+    if (reason === undefined) return []
+    const attempt = state.nodes.get(nodeId)?.attempts ?? 0
+    const result = interruptedResult(state, context, { nodeId, attempt, reason })
+    return [
+      ...settlement(state, context.now, { nodeId, attempt, usage: result.usage }),
+      make('attempt_end', { attempt, ...result }, { nodeId }),
+    ]
+  })
+}
+
+/** Attempts inside a failed item, round, map or loop no longer count. */
+function doomReason(state: RunState, nodeId: string): string | undefined {
+  const node = state.nodes.get(nodeId)
+  return node && isDoomed(state, node) ? `what "${nodeId}" is part of has failed` : undefined
+}
+
+/** Charges the known usage of the call, else the full reservation; a call that was not sent costs nothing. */
+function interruptedResult(
+  state: RunState,
+  context: DecisionContext,
+  { nodeId, attempt, reason }: { readonly nodeId: string; readonly attempt: number; readonly reason: string },
+): AttemptResult {
+  const call = context.call?.(nodeId, attempt)
+  const left = call !== 'not-sent'
+  const spent = left ? call?.spent : { calls: 0 }
+  const most = worstCaseUsage(state, context, nodeId)
+  const issue = {
+    code: 'attempt/interrupted',
+    at: { pointer: '' },
+    message: `The attempt was interrupted: ${reason}`,
+  }
+  return {
+    outcome: 'outcome_unknown',
+    interrupted: true,
+    issues: [issue],
+    // A local function never counts calls, even if usage is known.
+    usage: spent && most.calls > 0 ? charged(state, nodeId, spent) : most,
+    ...(!left && { notApplied: true }),
+  }
 }

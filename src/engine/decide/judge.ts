@@ -7,14 +7,14 @@ import type { Failure, FailureOutcome, NewEvent } from '../../domain/event.ts'
 import type { Output } from '../../domain/output.ts'
 import { namesOf } from '../../domain/plan/node-summary.ts'
 import type { Action } from '../../domain/policy.ts'
-import { findRaoContract } from '../../domain/rao/effective.ts'
 import {
+  cut,
+  findRaoContract,
   isRaoError,
   type RaoDecision,
   routeConfidence,
   type Thresholds,
 } from '../../domain/rao/rao-contract.ts'
-import { cut } from '../../domain/rao/rao-error.ts'
 import { assembleInputs } from '../../domain/run/bound-values.ts'
 import { decidesValue, refusal } from '../../domain/run/fold-replies.ts'
 import { isDoomed } from '../../domain/run/iterations.ts'

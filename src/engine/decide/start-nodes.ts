@@ -6,26 +6,29 @@ import { isObject, type Json } from '../../base/json.ts'
 import { child } from '../../base/pointer.ts'
 import { callInDoubt, type DoubtfulCall, refOf } from '../../domain/attempt/call-key.ts'
 import type { EventPayloads, Failure, NewEvent } from '../../domain/event.ts'
-import { withFacets } from '../../domain/plan/facet-issue.ts'
-import { isIterated, outputContractFor } from '../../domain/plan.ts'
-import { findRaoContract } from '../../domain/rao/effective.ts'
-import { isRaoError } from '../../domain/rao/rao-contract.ts'
+import { isIterated, outputContractFor, withFacets } from '../../domain/plan.ts'
+import { findRaoContract, isRaoError } from '../../domain/rao/rao-contract.ts'
 import { createRedactor } from '../../domain/redaction/redact.ts'
 import { assembleInputs, describeSource } from '../../domain/run/bound-values.ts'
+import {
+  earlierCall,
+  isApproved,
+  otherCallInDoubt,
+  ownCall,
+  unsureCall,
+} from '../../domain/run/fold-uncertain-calls.ts'
 import { around, isDoomed } from '../../domain/run/iterations.ts'
 import type { NodeState, RunState } from '../../domain/run.ts'
 import { compileSchema } from '../../schema/compile/compile.ts'
 import { candidateOf } from '../capabilities/missing-capabilities.ts'
 import { type DecisionContext, factsFor } from '../events.ts'
-import { unfitFacts } from './after-failure.ts'
+import { unfitFacts, usedUp } from './after-failure.ts'
 import { askFacts, askLimitFailure, unaskedFailure } from './ask/asks.ts'
 import { failureAskFacts } from './ask/failure-asks.ts'
 import { feedbackFor } from './ask/feedback.ts'
 import { type Reserved, reservation } from './budget.ts'
 import { shownConditions } from './checks/obligations.ts'
 import { takeRoute } from './checks/routes.ts'
-import { earlierCall, isApproved, otherCallInDoubt, ownCall, unsureCall } from './earlier-calls.ts'
-import { usedUp } from './exhausted-limit.ts'
 import { countIterations } from './iterations.ts'
 import { approvedFacts, nodeError, unknownFacts } from './judge.ts'
 

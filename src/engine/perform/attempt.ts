@@ -2,28 +2,25 @@
  * Performs one attempt: makes the call within its deadline and validates the result against the node's contract. Never
  * throws.
  */
-
 import { messageOf } from '../../base/errors/error.ts'
 import type { Issue } from '../../base/errors/issue.ts'
-import { joined } from '../../base/joined.ts'
-import type { Json } from '../../base/json.ts'
+import { isObject, type Json, joined } from '../../base/json.ts'
 import { createStop, type Stop, withSignal } from '../../base/stop.ts'
 import type { Clock } from '../../base/time/clock.ts'
+import type { RetryableFailure, RetrySource } from '../../base/time/retry.ts'
+import { createCallRetries } from '../../domain/attempt/call-retries.ts'
 import { repairNotes } from '../../domain/attempt/repair-notes.ts'
 import { type Capability, canAct } from '../../domain/capability.ts'
 import type { AttemptResult, Output, RepairNote, Usage } from '../../domain/output.ts'
-import { withFacets } from '../../domain/plan/facet-issue.ts'
-import type { PlanNode } from '../../domain/plan.ts'
+import { type PlanNode, withFacets } from '../../domain/plan.ts'
 import type { Dispatch, Dispatcher } from '../../domain/ports/dispatcher.ts'
-import { isRaoError, type RaoContract } from '../../domain/rao/rao-contract.ts'
+import { isRaoError, type RaoContract, violationIssue } from '../../domain/rao/rao-contract.ts'
 import { readRaoEnvelope } from '../../domain/rao/rao-envelope.ts'
-import { violationIssue } from '../../domain/rao/rao-error.ts'
 import { parse } from '../../output/index.ts'
 import { membersOf } from '../../schema/build/members.ts'
 import { type CompileOptions, compileSchema } from '../../schema/compile/compile.ts'
 import type { JsonSchema } from '../../schema/json-schema.ts'
 import { isLocal } from '../decide/budget.ts'
-import { dispatchCall } from './dispatch.ts'
 import { takeResult, takeSpent } from './take-result.ts'
 
 export interface AttemptCall {
@@ -232,4 +229,40 @@ export function failed(
 
 function issue(message: string, outcome = 'invalid'): Issue {
   return { code: `attempt/${outcome}`, at: { pointer: '' }, message }
+}
+
+// Calls a dispatcher, with retries if the call was throttled or did not arrive.
+
+/** Refused tries do not count as calls. A dispatcher with `retries` is called once. */
+async function dispatchCall(
+  dispatcher: Dispatcher,
+  call: Dispatch,
+  source: RetrySource,
+): Promise<AttemptResult> {
+  const first = await dispatcher.dispatch(call)
+  if (dispatcher.retries || failedTry(first) === undefined) return first
+  const retries = createCallRetries({
+    ...source,
+    signal: call.signal,
+    deadlineAt: call.deadlineAt,
+    onEvent: call.onEvent,
+    onRetry: () => call.onUsage?.({ calls: 0 }),
+  })
+  let tries = 0
+  const result = await retries.run(async () => {
+    if (tries++ === 0) return first
+    call.onUsage?.({ calls: 1 })
+    return dispatcher.dispatch(call)
+  }, failedTry)
+  if (failedTry(result) === undefined || !isObject(result.usage)) return result
+  return { ...result, usage: { ...result.usage, calls: 0 } }
+}
+
+/** Dispatchers are untrusted: anything that is not a result is handled and reported in `take-result.ts`. */
+function failedTry(result: unknown): RetryableFailure | undefined {
+  if (!isObject(result)) return undefined
+  const { outcome, retryAfterMs, final } = result
+  if (final === true || (outcome !== 'throttled' && outcome !== 'unavailable')) return undefined
+  const isPause = typeof retryAfterMs === 'number' && Number.isFinite(retryAfterMs)
+  return { outcome, retryAfterMs: isPause ? retryAfterMs : undefined }
 }

@@ -1,6 +1,8 @@
-/** Prepares a started attempt and performs it: deep copies of its data, its dispatcher, and the limits of its node. */
-
-import { ProvisoError } from '../../base/errors/error.ts'
+/**
+ * Prepares a started attempt and performs it: deep copies of its data, its dispatcher, and the limits of its node. If an
+ * agent has accepted the call already, waits for its answer.
+ */
+import { messageOf, ProvisoError } from '../../base/errors/error.ts'
 import { copyJson, type Json } from '../../base/json.ts'
 import { createStop } from '../../base/stop.ts'
 import type { Clock } from '../../base/time/clock.ts'
@@ -11,21 +13,19 @@ import { plainCopy } from '../../domain/parse/plain-copy.ts'
 import { outputContractFor } from '../../domain/plan.ts'
 import type { Catalog } from '../../domain/ports/catalog.ts'
 import type { Bundle, Dispatcher } from '../../domain/ports/dispatcher.ts'
-import { findRaoContract } from '../../domain/rao/effective.ts'
-import { isRaoError } from '../../domain/rao/rao-contract.ts'
+import { findRaoContract, isRaoError } from '../../domain/rao/rao-contract.ts'
 import { type Redactor, redactResult, secretsIn } from '../../domain/redaction/redact.ts'
 import { around } from '../../domain/run/iterations.ts'
 import type { NodeState, RunState } from '../../domain/run.ts'
 import type { JsonSchema } from '../../schema/json-schema.ts'
 import { defaultCallBudget } from '../decide/after-failure.ts'
 import { feedbackFor } from '../decide/ask/feedback.ts'
-import { deadlineTimer } from '../decide/deadline.ts'
+import { deadlineTimer } from '../decide/budget.ts'
 import type { Start } from '../decide/start-nodes.ts'
 import type { Work } from '../run-loop/run-actor-context.ts'
-import { type AttemptCall, runAttempt } from './attempt.ts'
-import { awaitAnswer, findAnswer } from './await-answer.ts'
+import { type AttemptCall, answerGraceMs, failed, readResult, runAttempt } from './attempt.ts'
 
-export interface Performance {
+interface Performance {
   readonly catalog: Catalog
   readonly dispatchers: ReadonlyMap<string, Dispatcher>
   readonly clock: Clock
@@ -210,5 +210,59 @@ function bundleOf(
     ...(knowledge.length > 0 && { knowledge }),
     // The redactor keeps the shape.
     feedback: given.redactor.value(feedback) as unknown as readonly Feedback[],
+  }
+}
+
+// Waits for the answer to a call that an agent has accepted, without making the call again. Never throws.
+
+interface AcceptedBy {
+  readonly capabilityId: string
+  readonly deadlineAt: number
+}
+
+async function awaitAnswer(attempt: AttemptCall, accepted: AcceptedBy): Promise<AttemptResult> {
+  const result = await findAnswer(attempt, accepted)
+  if (result !== undefined) return result
+  const usage = { calls: 1 }
+  return attempt.stop.aborted
+    ? failed('cancelled', 'The attempt was cancelled', { usage })
+    : failed('timed_out', 'The agent did not call back in time', { usage })
+}
+
+/** Returns the answer, validated against the node's contract; nothing if none arrived by the deadline. */
+async function findAnswer(
+  { node, returns, rao, compileOptions, dispatcher, call, clock, stop: given }: AttemptCall,
+  { capabilityId, deadlineAt }: AcceptedBy,
+): Promise<AttemptResult | undefined> {
+  const stop = createStop()
+  const end = () => stop.abort(given.reason)
+  const over = new Promise<undefined>((resolve) => stop.listen(() => resolve(undefined)))
+  const leave = given.listen(end)
+  // The dispatcher ends at the deadline after a last check; this timer is for one that does not, or if there is none.
+  const graceMs = dispatcher?.resume ? answerGraceMs : 0
+  const cancelTimer = clock.timer(Math.max(deadlineAt, clock.now()) + graceMs, end)
+  const { deadlineAt: _, onAccepted: __, ...rest } = call
+  try {
+    const answer = dispatcher?.resume?.({ ...rest, capabilityId, deadlineAt, signal: stop.signal })
+    answer?.catch(() => {})
+    const result = await (answer === undefined ? over : Promise.race([answer, over]))
+    return (
+      result &&
+      dispatcher &&
+      readResult(result, {
+        node,
+        returns,
+        rao,
+        compileOptions,
+        dispatcher,
+        spent: { calls: 1 },
+        countCalls: (usage) => usage,
+      })
+    )
+  } catch (cause) {
+    return failed('provider_error', messageOf(cause), { usage: { calls: 1 } })
+  } finally {
+    cancelTimer()
+    leave()
   }
 }

@@ -3,8 +3,7 @@
  * once, and values are copied as plain JSON, so that nothing can change later or fail to be stored.
  */
 import type { Issue } from '../../base/errors/issue.ts'
-import { joined } from '../../base/joined.ts'
-import { isObject, type Json } from '../../base/json.ts'
+import { isObject, type Json, joined } from '../../base/json.ts'
 import { outcomeTable } from '../../domain/event/event-table.ts'
 import {
   type AttemptResult,

@@ -5,8 +5,7 @@
  */
 import { type Json, jsonEqual } from '../../base/json.ts'
 import { outputContractFor, type Plan, type PlanEdge, type PlanNode } from '../../domain/plan.ts'
-import { findRaoContract } from '../../domain/rao/effective.ts'
-import { isRaoError, raoFields } from '../../domain/rao/rao-contract.ts'
+import { findRaoContract, isRaoError, raoFields } from '../../domain/rao/rao-contract.ts'
 import { assembleInputs } from '../../domain/run/bound-values.ts'
 import { isLive, type KeptStatus, nodesToRedo } from '../../domain/run/fold-graph.ts'
 import { isAskedAbout } from '../../domain/run/iterations.ts'

@@ -4,21 +4,28 @@
  * planner's abort signal.
  */
 import { ProvisoError } from '../../base/errors/error.ts'
+import { createStop, type Stop } from '../../base/stop.ts'
+import type { AttemptRef } from '../../domain/attempt/call-key.ts'
 import type { JournalEvent, NewEvent } from '../../domain/event.ts'
+import type { AttemptResult, Usage } from '../../domain/output.ts'
 import type { Append, AppendResult, HeadUpdate, Lease } from '../../domain/ports/store.ts'
 import { fold } from '../../domain/run/fold.ts'
 import type { RunState } from '../../domain/run.ts'
-import { createCalls } from './active-calls.ts'
+import { type AttemptLocation, orphanFacts } from '../decide/decide.ts'
+import { type Step, step } from '../decide/decide-until-idle.ts'
+import type { CallInFlight, DecisionContext } from '../events.ts'
 import {
+  type ActorState,
   createActorState,
   type Dispatch,
   type Effect,
+  type Ended,
   type Handler,
   type Input,
   isBusy,
+  toPendingEvents,
 } from './actor-state.ts'
-import { decideTurn } from './decide-turn.ts'
-import type { Actor, ActorContext, Origin } from './run-actor-context.ts'
+import type { Actor, ActorContext, Origin, Work } from './run-actor-context.ts'
 import { turn } from './turn.ts'
 
 export function createActor(runId: string, context: ActorContext, origin: Origin): Actor {
@@ -179,5 +186,135 @@ async function readRun(
     const page = await store.read(runId, events.at(-1)?.seq ?? 0, pageSize)
     events.push(...page)
     if (page.length < pageSize) return fold(events, compileOptions)
+  }
+}
+
+// The decisions of one turn: folds the new events into the run and decides until only calls are left.
+
+/** Folds events into `run` in place. `isReread`: running attempts that this process does not know end with an unknown outcome. */
+function decideTurn(
+  state: ActorState,
+  {
+    run,
+    isReread,
+    decisionContext,
+  }: { readonly run: RunState; readonly isReread: boolean; readonly decisionContext: DecisionContext },
+  { slots, planAtHand }: Pick<ActorContext, 'slots' | 'planAtHand'>,
+): Step {
+  const takeSlot = (capabilityId: string) => slots.take(state.runId, capabilityId)
+  const decideAfter = (happened: readonly NewEvent[]) => step(run, decisionContext, { happened, takeSlot })
+  let done = decideAfter([
+    ...state.opening,
+    ...toPendingEvents(run, decisionContext.now, state.taken),
+    ...(isReread ? orphanFacts(run, decisionContext, locateAttempts(state)) : []),
+  ])
+  // A draft that came with the envelope is proved at once, so that it needs no turn of its own.
+  while (done.plan) {
+    const result = planAtHand(run)
+    if (!result) break
+    const next = decideAfter(result(run, decisionContext.now))
+    done = {
+      ...next,
+      events: [...done.events, ...next.events],
+      starts: [...done.starts, ...next.starts],
+    }
+  }
+  return done
+}
+
+function locateAttempts({ calls, taken, unsent }: ActorState) {
+  return (nodeId: string, attempt: number): AttemptLocation => {
+    if (calls.get(nodeId)?.attempt === attempt) return 'here'
+    if (taken.ended.some((end) => end.nodeId === nodeId && end.attempt === attempt)) return 'here'
+    return unsent.get(nodeId) === attempt ? 'never-left' : 'unknown'
+  }
+}
+
+// The calls in flight of one active run: makes the calls of started attempts, and passes their results on as inputs.
+
+/** The handle of a call in flight. */
+interface Flight {
+  readonly ref: AttemptRef
+  readonly stop: Stop
+  /** Releases the slot, once. */
+  readonly release: () => void
+  /** Usage that the call has reported. */
+  spent: Usage
+  /** The run does not wait for it any more: its result is a late result. */
+  isInterrupted: boolean
+}
+
+function createCalls({ perform, slots, onLateResult }: ActorContext, runId: string, dispatch: Dispatch) {
+  const flights = new Map<string, Flight>()
+
+  const start: Handler<'call'> = ({ call: { nodeId, attempt, planVersion }, start, run }) => {
+    const ref = { nodeId, attempt, planVersion }
+    const logs: Ended['logs'][number][] = []
+    const stop = createStop()
+    const release = once(() => slots.release(start.capabilityId))
+    const flight: Flight = { ref, stop, release, spent: { calls: 1 }, isInterrupted: false }
+    flights.set(nodeId, flight)
+    const work: Work = {
+      stop,
+      log: (event, payload) => logs.push({ event, ...(payload && { payload }) }),
+      onAccepted(deadlineAt) {
+        if (flight.isInterrupted) return
+        dispatch({ kind: 'accepted', accepted: { ...ref, agent: start.capabilityId, deadlineAt } })
+      },
+      onUsage(spent) {
+        flight.spent = spent
+      },
+      onLateResult(result) {
+        if (flight.isInterrupted) onLateResult(runId, ref, result)
+      },
+    }
+    const end = (result: AttemptResult) => {
+      release()
+      if (flight.isInterrupted) return
+      flights.delete(nodeId)
+      dispatch({ kind: 'ended', ended: { ...ref, result, logs } })
+    }
+    perform(run, start, work)
+      .then(end)
+      .catch((cause: unknown) => {
+        release()
+        dispatch({ kind: 'crashed', cause })
+      })
+  }
+
+  return {
+    start,
+    /** Reports what is known of the call of a running attempt; one that is not in flight here was started in this turn. */
+    usageOf:
+      (run: RunState) =>
+      (nodeId: string, attempt: number): CallInFlight => {
+        const flight = flights.get(nodeId)
+        if (flight?.ref.attempt === attempt) return { spent: flight.spent }
+        // Another process may have made a call that was accepted.
+        return run.nodes.get(nodeId)?.attempt?.accepted ? { spent: { calls: 1 } } : 'not-sent'
+      },
+    /** Aborts calls without waiting: a capability may ignore its signal. */
+    interrupt(calls: readonly AttemptRef[]) {
+      for (const { nodeId, attempt } of calls) {
+        const flight = flights.get(nodeId)
+        if (flight?.ref.attempt !== attempt) continue
+        flight.isInterrupted = true
+        flights.delete(nodeId)
+        flight.release()
+        flight.stop.abort(new Error('The run moved on'))
+      }
+    },
+    abandon() {
+      for (const { stop } of flights.values()) stop.abort(new Error('The run has left this process'))
+    },
+  }
+}
+
+function once(act: () => void): () => void {
+  let isDone = false
+  return () => {
+    if (isDone) return
+    isDone = true
+    act()
   }
 }

@@ -5,8 +5,8 @@ import { begin } from '../../domain/run/fold.ts'
 import type { NodeState, RunState } from '../../domain/run.ts'
 import type { Step } from '../decide/decide-until-idle.ts'
 import { fact } from '../events.ts'
+import type { Ended } from './actor-state.ts'
 import { type ActorState, createActorState, type Effect, type Input, isBusy } from './actor-state.ts'
-import type { Ended } from './pending-events.ts'
 import { turn } from './turn.ts'
 
 const envelope: Envelope = {

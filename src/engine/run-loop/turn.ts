@@ -14,12 +14,13 @@ import {
   type Decision,
   type Effect,
   type Input,
+  isRunning,
   nothingPending,
+  openRequest,
   type Phase,
   type Turn,
   type WriteResult,
 } from './actor-state.ts'
-import { isRunning, openRequest } from './pending-events.ts'
 
 /** Failed reads and writes of the store are repeated until the lease is lost; only this process waits, so without jitter. */
 const storeRetryPolicy: RetryPolicy = {

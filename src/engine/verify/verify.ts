@@ -9,11 +9,49 @@ import type { AskRow, AuditRow } from '../../domain/ports/store.ts'
 import { applyEvent, begin } from '../../domain/run/fold.ts'
 import type { RunHead, RunState } from '../../domain/run.ts'
 import { statusOf } from '../journal/run-head.ts'
-import { createRules } from './rule-table.ts'
+import {
+  asksAreAnsweredOnceInTimeAndAsShown,
+  labelledNodesHaveAPerson,
+  questionsAreAnsweredFirst,
+  reworkFollowsARejection,
+  theAnswerIsTheOneThatWasApproved,
+  theAuditIsAChain,
+  whatIsDeniedDoesNotHappen,
+} from './rules/asks.ts'
+import {
+  acceptedCallsAreWaitedFor,
+  attemptsEndWhenTheRunMovesOn,
+  attemptsStartOnceAndEndOnce,
+  lateResultsSettleTheirAsk,
+  nothingAfterTheEnd,
+  nothingStartsWhileHeld,
+  outputsAreOfTheirAttempt,
+  triesAreCounted,
+} from './rules/attempts.ts'
+import {
+  aKeyNamesOneCall,
+  doubtsAreNamedAtTheEnd,
+  keysStayWhileInDoubt,
+  nothingInDoubtIsRepeatedUnasked,
+} from './rules/doubt.ts'
+import {
+  answersAreWhole,
+  iterationsAreWhatTheyYield,
+  nodesSettleOnce,
+  nodesStartWhenTheWayIsOpen,
+} from './rules/nodes.ts'
+import {
+  budgetsAreKept,
+  plansAnswerTheirRequest,
+  policiesKnowTheirLimits,
+  timersFireInTheirOrder,
+  timersFireOnceAndNotEarly,
+} from './rules/plans-and-limits.ts'
+import type { Rule } from './rules/rule.ts'
 import { compareAsks } from './verify-asks.ts'
 
 /** What a journal is held against, where it is known. */
-export interface Beside {
+interface Beside {
   readonly head?: Pick<RunHead, 'seq' | 'status' | 'planVersion'>
   readonly audit?: readonly AuditRow[]
   /** What people see of its asks. */
@@ -100,3 +138,42 @@ function auditRow(event: JournalEvent<'hitl_request' | 'hitl_resolved'>): AuditR
   const [by, what] = asked ? ['system', 'asked'] : [event.payload.by, event.payload.decision]
   return { runId, requestId, seq, at, by, what, ...audit }
 }
+
+// What must hold of every event of a history, one rule each. A rule reads the event, the state before it, and what
+// it has noted itself; it does not ask the code that decided, so that a mistake there is not repeated here.
+
+/** Fresh rules for one history: each keeps its own notes. */
+function createRules(): readonly Rule[] {
+  return makers.map((make) => make())
+}
+
+const makers: readonly (() => Rule)[] = [
+  nothingAfterTheEnd,
+  nodesSettleOnce,
+  nodesStartWhenTheWayIsOpen,
+  plansAnswerTheirRequest,
+  attemptsStartOnceAndEndOnce,
+  outputsAreOfTheirAttempt,
+  lateResultsSettleTheirAsk,
+  acceptedCallsAreWaitedFor,
+  keysStayWhileInDoubt,
+  aKeyNamesOneCall,
+  nothingInDoubtIsRepeatedUnasked,
+  doubtsAreNamedAtTheEnd,
+  nothingStartsWhileHeld,
+  attemptsEndWhenTheRunMovesOn,
+  triesAreCounted,
+  budgetsAreKept,
+  asksAreAnsweredOnceInTimeAndAsShown,
+  labelledNodesHaveAPerson,
+  questionsAreAnsweredFirst,
+  whatIsDeniedDoesNotHappen,
+  reworkFollowsARejection,
+  theAnswerIsTheOneThatWasApproved,
+  policiesKnowTheirLimits,
+  timersFireOnceAndNotEarly,
+  timersFireInTheirOrder,
+  theAuditIsAChain,
+  answersAreWhole,
+  iterationsAreWhatTheyYield,
+]

@@ -4,7 +4,7 @@ import { parse, TomlError } from 'smol-toml'
 import type { TextRange } from '../../base/errors/issue.ts'
 import { isObject, type Json } from '../../base/json.ts'
 import { tokens } from '../../base/pointer.ts'
-import { checkNoun } from '../../domain/parse/check-schema.ts'
+import { checkNoun } from '../../domain/parse/parsed.ts'
 import { closed, map } from '../../domain/schemas/parts.ts'
 import {
   createSource,

@@ -3,7 +3,7 @@
 import { closest } from '../../base/closest.ts'
 import { isObject, type Json } from '../../base/json.ts'
 import { type Pointer, tokens } from '../../base/pointer.ts'
-import { checkNoun } from '../../domain/parse/check-schema.ts'
+import { checkNoun } from '../../domain/parse/parsed.ts'
 import type { JsonSchema } from '../../schema/json-schema.ts'
 
 /**

@@ -18,10 +18,8 @@ import { withBuiltins } from '../builtin-capabilities.ts'
 import type { RegisterIssueCode } from '../issue-table.ts'
 import { compileContract } from './compile-facets.ts'
 import { type Derived, derive, supportOf } from './derive.ts'
-import { hintsOf } from './hints.ts'
-import { type FacetsByName, facetsByName, isFacetList, portsOf } from './ports.ts'
-import { type CapabilityScore, defaultCutoff, scoreOf } from './score.ts'
-import { standIns } from './substitutes.ts'
+import { type FacetsByName, facetsByName, isFacetList, portsOf, standIns } from './ports.ts'
+import { type CapabilityScore, defaultCutoff, hintsOf, scoreOf } from './score.ts'
 import { createTextIndex } from './text-search.ts'
 
 export interface CatalogOptions {

@@ -1,8 +1,8 @@
 /** Full-text index of capabilities over names, summaries, facets and traits. */
 import MiniSearch from 'minisearch'
 import type { Capability } from '../../domain/capability.ts'
-import { wordsOf } from './hints.ts'
 import { isFacetList } from './ports.ts'
+import { wordsOf } from './score.ts'
 
 interface TextIndex {
   add(capability: Capability): void

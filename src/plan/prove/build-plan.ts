@@ -4,9 +4,9 @@ import type { DiagnosticBundle } from '../../domain/diagnostic.ts'
 import type { BodyPlan, Plan, PlanNode, Source } from '../../domain/plan.ts'
 import { membersOf } from '../../schema/build/members.ts'
 import { answerId } from '../builtin-capabilities.ts'
-import { applyContracts } from './apply-rao-contracts.ts'
 import type { Judgement } from './goals/goals.ts'
-import { limitsOf } from './limits.ts'
+import { applyContracts } from './obligations/rao-contracts.ts'
+import { limitsOf } from './obligations/spending.ts'
 import type { ProveRequest, Resolved, ResolvedNode, Slot } from './proof-request.ts'
 
 type Unbranded = { readonly [K in keyof Plan as K extends string ? K : never]: Plan[K] }

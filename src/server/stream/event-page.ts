@@ -2,8 +2,13 @@
  * Reads events page by page as JSON, for callers that do not use a stream: `GET runs/:id/events` with `Accept:
  * application/json`; and tracks the plans that the frames of pages and streams refer to.
  */
-import { type Frame, frameOf } from '../../domain/event/frame.ts'
-import { hasProvenance, type ProvenancePlan, withProvenance } from '../../domain/event/frame-provenance.ts'
+import {
+  type Frame,
+  frameOf,
+  hasProvenance,
+  type ProvenancePlan,
+  withProvenance,
+} from '../../domain/event/frame.ts'
 import type { JournalEvent } from '../../domain/event.ts'
 import type { Store } from '../../domain/ports/store.ts'
 import type { Redactor } from '../../domain/redaction/redact.ts'

@@ -16,7 +16,7 @@ export const decisionMutants: readonly Mutant[] = [
   },
   {
     name: 'an approved side effect permits any call of its node',
-    file: engine('decide/earlier-calls'),
+    file: doubts,
     find: 'return approved.some((call) => call.capabilityId === capabilityId && jsonEqual(call.inputs, inputs()))',
     replace: 'return approved.length > 0 || jsonEqual(capabilityId, inputs)',
     seed: 485,
@@ -212,9 +212,9 @@ export const decisionMutants: readonly Mutant[] = [
   },
   {
     name: 'an interrupted call counts as not applied',
-    file: engine('decide/interrupt'),
-    find: '...(!left && { notApplied: true }),',
-    replace: 'notApplied: true,',
+    file: engine('decide/decide'),
+    find: 'spent) : most,\n    ...(!left && { notApplied: true }),',
+    replace: 'spent) : most,\n    notApplied: true,',
     seed: 863,
   },
   {

@@ -93,8 +93,8 @@ export const processMutants: readonly Mutant[] = [
   {
     name: 'started attempts count as done on recovery',
     file: engine('decide/decide'),
-    find: "outcome: 'outcome_unknown',",
-    replace: "outcome: 'ok', output: { value: { v: 0 } },",
+    find: "attempt,\n      outcome: 'outcome_unknown',",
+    replace: "attempt,\n      outcome: 'ok', output: { value: { v: 0 } },",
     seed: 1,
   },
   {
@@ -114,7 +114,7 @@ export const processMutants: readonly Mutant[] = [
   },
   {
     name: 'late results of settled attempts are applied',
-    file: engine('run-loop/pending-events'),
+    file: engine('run-loop/actor-state'),
     find: 'if (!isRunning(current, { nodeId, attempt, planVersion })) continue',
     replace: '',
     seed: 7,
@@ -142,7 +142,7 @@ export const processMutants: readonly Mutant[] = [
   },
   {
     name: 'a plan answers the next request as well',
-    file: engine('run-loop/pending-events'),
+    file: engine('run-loop/actor-state'),
     find: 'from.planned.request === openRequest(current)',
     replace: 'openRequest(current) !== undefined',
     seed: 2247,

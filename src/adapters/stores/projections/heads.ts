@@ -3,7 +3,7 @@
  * the head (transaction, row lock) between reading and writing it.
  */
 
-import { joined } from '../../../base/joined.ts'
+import { joined } from '../../../base/json.ts'
 import type { Append, AppendResult, HeadUpdate, Lease, NewRun } from '../../../domain/ports/store.ts'
 import type { RunHead } from '../../../domain/run.ts'
 import { isTerminal } from '../../../domain/status.ts'

@@ -1,7 +1,7 @@
 /** Infers the schemas of outputs, inputs and references of steps, as far as the file and its imports declare them. */
 import { isObject, type Json } from '../../../base/json.ts'
 import { child } from '../../../base/pointer.ts'
-import { checkSchema } from '../../../domain/parse/check-schema.ts'
+import { checkSchema } from '../../../domain/parse/parsed.ts'
 import { mapOf } from '../../../schema/build/composite-schemas.ts'
 import { membersOf } from '../../../schema/build/members.ts'
 import { project } from '../../../schema/build/project.ts'

@@ -18,12 +18,13 @@ import {
 import { clip } from '../../../schema/describe.ts'
 import type { World } from '../../../schema/values/known-values.ts'
 import type { Path } from '../../../schema/values/schema-values.ts'
-import { suppliers } from '../diagnostics/suggest.ts'
+import { assumeAll } from '../../../schema/values/solve.ts'
+import { createDiagnostic } from '../../diagnostics.ts'
+import { suppliers } from '../hints.ts'
 import type { Resolved, ResolvedNode, Slot } from '../proof-request.ts'
 import { nodesIn, owns } from '../sources.ts'
 import { isAssured, settingsFor, slotFor, verdictIn } from './answer-values.ts'
-import { neverNumber, neverNumbers } from './non-number-comparisons.ts'
-import { mayBeVacuous } from './vacuous-truth.ts'
+import { mayBeVacuous, neverNumber, neverNumbers } from './vacuous-truth.ts'
 
 export interface Goal {
   readonly constraint: Constraint
@@ -268,4 +269,55 @@ function overlap(a: Source, b: Source): boolean {
   if (!('node' in a) || !('node' in b) || a.node !== b.node) return false
   const [left, right] = [tokens(a.pointer ?? ''), tokens(b.pointer ?? '')]
   return left.every((token, i) => i >= right.length || right[i] === token)
+}
+
+// Detects hard constraints that are satisfiable alone but not together, and reports a minimal unsatisfiable subset as
+// one diagnostic.
+
+interface Conflict {
+  readonly members: readonly Goal[]
+  readonly diagnostic: Diagnostic
+}
+
+/** The assumptions: schemas with the post-conditions of nodes, or schemas alone. */
+type Given = 'assured' | 'schemas'
+
+/** `goals` are the constraints that are satisfiable alone. */
+export function conflictOf(
+  goals: readonly Goal[],
+  resolved: Resolved,
+  given: Given = 'assured',
+): Conflict | undefined {
+  const canHold = (some: readonly Goal[]) => canHoldIn(some, resolved, given)
+  // Sort by id, so that the same set is found regardless of the order of the constraints.
+  const hard = goals
+    .filter(({ level, condition }) => level === 'hard' && condition !== undefined)
+    .sort((a, b) => (a.constraint.constraintId < b.constraint.constraintId ? -1 : 1))
+  if (hard.length < 2 || canHold(hard)) return undefined
+  // Deletion filter: drop every constraint without which the conflict remains.
+  let members = hard
+  for (const goal of hard) {
+    const others = members.filter((each) => each !== goal)
+    if (!canHold(others)) members = others
+  }
+  const ids = members.map(({ constraint }) => constraint.constraintId)
+  const diagnostic = createDiagnostic('plan/conflict', {
+    constraint: members.map(({ text }) => `(${text})`).join(' and '),
+    constraintId: ids.join(','),
+    suggestion: `Change or soften one of ${ids.join(', ')}: no value satisfies all of them`,
+    details: { conflict: ids },
+  })
+  return { members, diagnostic }
+}
+
+function canHoldIn(goals: readonly Goal[], resolved: Resolved, given: Given): boolean {
+  if (goals.length === 0) return true
+  const conditions = goals.map(({ condition }) => condition as ParsedCondition)
+  const settings = settingsFor(
+    goals.flatMap(({ paths }) => paths),
+    resolved,
+  )
+  return settings.some(({ assured, world }) =>
+    (given === 'assured' ? assured : [world]).some((each) => assumeAll(conditions, each).length > 0),
+  )
 }

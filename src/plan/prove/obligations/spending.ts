@@ -2,13 +2,13 @@
  * Obligation on the limits of a run: rejects the plan if even its minimum usage exceeds them, and reports a diagnostic if
  * its maximum may.
  */
-
 import type { Diagnostic } from '../../../domain/diagnostic.ts'
+import type { Envelope } from '../../../domain/envelope.ts'
 import { countAsks } from '../../../domain/plan/count-asks.ts'
+import type { Limits } from '../../../domain/plan.ts'
 import { isRaoPolicy } from '../../../domain/policy.ts'
 import { createDiagnostic } from '../../diagnostics.ts'
-import { limitsOf } from '../limits.ts'
-import type { Resolved } from '../proof-request.ts'
+import type { ProveRequest, Resolved } from '../proof-request.ts'
 
 const rows = [
   { limit: 'maxTokens', amount: 'tokens', unit: 'tokens' },
@@ -74,4 +74,43 @@ function unpriced(models: readonly string[]): Diagnostic[] {
       details: { model },
     }),
   )
+}
+
+// Combines the limits that caller, draft and operator set for a run; the smallest wins.
+
+const names = [
+  'maxTokens',
+  'maxCalls',
+  'maxCostUsd',
+  'deadlineMs',
+  'concurrency',
+  'maxAsks',
+  'maxReplans',
+] as const satisfies (keyof Limits)[]
+
+export function limitsOf({ draft, envelope, limits }: ProveRequest): Limits {
+  return smallest([draft.limits, limits, ...saidIn(envelope)])
+}
+
+/** The caller's own limits, which apply before there is a plan. */
+export function envelopeLimits(envelope: Envelope): Limits {
+  return smallest(saidIn(envelope))
+}
+
+type Given = { readonly [name: string]: unknown } | undefined
+
+function saidIn({ constraints, policies }: Envelope): Given[] {
+  const tokens = policies.planner.optimisation?.maxTokens
+  return [constraints, tokens === undefined ? {} : { maxTokens: tokens }]
+}
+
+function smallest(given: readonly (Given | Limits)[]): Limits {
+  const merged = names.flatMap((name) => {
+    const values = given.flatMap((each) => {
+      const value: unknown = each?.[name]
+      return typeof value === 'number' && Number.isFinite(value) && value >= 0 ? [value] : []
+    })
+    return values.length === 0 ? [] : [[name, Math.min(...values)]]
+  })
+  return Object.fromEntries(merged)
 }

@@ -2,9 +2,9 @@
  * Judges the root keywords of a schema that constrain an object as a whole (`maxProperties`, `anyOf`, `not`, …), if the
  * object is assembled property by property: the answer of a plan, or the input of a node.
  */
-
 import { isObject, own } from '../../../base/json.ts'
 import { child } from '../../../base/pointer.ts'
+import type { Diagnostic } from '../../../domain/diagnostic.ts'
 import type { Source } from '../../../domain/plan.ts'
 import { both } from '../../../schema/build/combine.ts'
 import { anyOf } from '../../../schema/build/composite-schemas.ts'
@@ -14,8 +14,9 @@ import { type Assembled, type KeywordTruth, openKeywords } from '../../../schema
 import type { JsonSchema } from '../../../schema/json-schema.ts'
 import { partsOf } from '../../../schema/keywords.ts'
 import { hold, listOf, openNode, recordOf } from '../../../schema/values/schema-node.ts'
+import { createDiagnostic } from '../../diagnostics.ts'
 import { type Choice, choicesFor, isLeftOut } from '../goals/answer-values.ts'
-import { type Resolved, type Slot, toCompileOptions } from '../proof-request.ts'
+import { type Resolved, type ResolvedNode, type Slot, toCompileOptions } from '../proof-request.ts'
 import { schemaOf } from '../sources.ts'
 
 // Whether an assembled object equals the output of a single node: then that node's own schema describes it as a whole.
@@ -182,4 +183,38 @@ export function reasonFor(
   return counts
     ? `${what} has ${object.size} properties (${names}), "${keyword}" is ${limit}`
     : `No ${what.replace(/^The /, '')} with ${names} satisfies "${keyword}"`
+}
+
+// The whole input of a node: each keyword at the root of its input schema is proved, refuted in every run that starts
+// the node, or reported as checked before it starts.
+
+/** Runs for nodes whose inputs are valid one by one. */
+export function wholeInput(node: ResolvedNode, resolved: Resolved): readonly Diagnostic[] {
+  const { id: nodeId, input: schema, inputs, capability } = node
+  const slots = Object.entries(inputs).map(
+    ([name, sources]): Slot => ({ prefix: [name], sources, inAnswer: false }),
+  )
+  const verdict = judgeWhole({ schema, slots, nodeId }, resolved)
+  if (verdict === undefined) return []
+  const where = (keyword: string) => ({
+    constraint: `the input of "${nodeId}" as a whole satisfies "${keyword}" of its schema`,
+    nodeId,
+    capabilityId: capability?.capabilityId,
+  })
+  if (verdict.kind === 'depends')
+    return verdict.keywords.map((keyword) =>
+      createDiagnostic('plan/input-unproven', {
+        ...where(keyword),
+        suggestion: `It is checked at run time only, before the node starts. Change "${keyword}", or bind the inputs that it needs in every run`,
+        details: { pointer: '', keyword, schemaPointer: child('', keyword) },
+      }),
+    )
+  const { object } = verdict
+  return verdict.broken.map(({ keyword, pointer }) =>
+    createDiagnostic('plan/input-mismatch', {
+      ...where(keyword),
+      suggestion: `${reasonFor('The input', { keyword, schema, object })}: change the input schema at ${pointer}, or which inputs are bound`,
+      details: { pointer: '', keyword, schemaPointer: pointer, properties: [...object.keys()] },
+    }),
+  )
 }

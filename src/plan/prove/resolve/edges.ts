@@ -7,7 +7,7 @@ import { membersOf } from '../../../schema/build/members.ts'
 import type { ResolvedNode, Supply } from '../proof-request.ts'
 import { targetsOf } from '../scenarios/scenario.ts'
 import { nodesIn, sourcesOf } from '../sources.ts'
-import { wantedBy } from './property-names.ts'
+import { wantedBy } from './bind.ts'
 
 type Node = Omit<ResolvedNode, 'inputs' | 'needs'>
 

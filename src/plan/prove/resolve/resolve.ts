@@ -9,10 +9,9 @@ import { createGraph } from '../graph.ts'
 import type { ProveRequest, Resolved, ResolvedNode, Slot } from '../proof-request.ts'
 import { scenariosOf } from '../scenarios/scenarios.ts'
 import { isBinding, nodesIn, owns, schemaOf, sourcesOf } from '../sources.ts'
-import { candidatesFor, chooseSources, needsOf } from './bind.ts'
+import { candidatesFor, chooseSources, needsOf, requiredBeside, rootsOf, supplyOf, wantedBy } from './bind.ts'
 import { type ContractCache, contractsOf, problemWith, routedOutput } from './contracts.ts'
 import { edgesOf } from './edges.ts'
-import { requiredBeside, rootsOf, supplyOf, wantedBy } from './property-names.ts'
 import { resolveBody } from './resolve-body.ts'
 
 type Unbound = Omit<ResolvedNode, 'inputs' | 'needs'>

@@ -5,8 +5,15 @@
  */
 import type { DraftNode, PlanEdge } from '../../../domain/plan.ts'
 import type { Graph } from '../graph.ts'
-import { mergeScenarios } from './merge-scenarios.ts'
-import { type Choice, choicesOf, labelOf, type Scenario, type ScenarioGraph, targetsOf } from './scenario.ts'
+import {
+  type Choice,
+  choicesOf,
+  labelOf,
+  mergeScenarios,
+  type Scenario,
+  type ScenarioGraph,
+  targetsOf,
+} from './scenario.ts'
 
 export interface Scenarios {
   /**

@@ -2,9 +2,8 @@
 import type { Capability } from '../../../domain/capability.ts'
 import type { Source } from '../../../domain/plan.ts'
 import { isBuiltin } from '../../builtin-capabilities.ts'
-import { hintsOf } from '../../catalog/hints.ts'
 import { type FacetsByName, facetsByName, type Port, portsOf } from '../../catalog/ports.ts'
-import { defaultCutoff, scoreOf } from '../../catalog/score.ts'
+import { defaultCutoff, hintsOf, scoreOf } from '../../catalog/score.ts'
 import type { SearchRequest } from '../search-request.ts'
 import { type Aversion, getCost, type OptimisationGoal, type SupplyMethod } from './costs.ts'
 import type { SearchGoal } from './goals.ts'
@@ -187,4 +186,43 @@ export function createSearchSpace(
 ): SearchSpace {
   const { request } = given
   return { ...given, facets: facetsByName(request.facets), allowed: filterAllowed(request, banned) }
+}
+
+// Generates node ids: short, readable, unique, and deterministic for the same plan.
+
+interface NodeIds {
+  /** Returns an unused id based on this one. */
+  fresh(like: string): string
+}
+
+/**
+ * Ids of completed nodes, and of the node that is executed again, are reserved: a node that keeps its id keeps its
+ * output.
+ */
+export function createNodeIds({
+  completed = [],
+  trigger,
+}: Pick<SearchRequest, 'completed' | 'trigger'>): NodeIds {
+  const taken = new Set(completed.map(({ id }) => id))
+  if (trigger?.nodeId !== undefined) taken.add(trigger.nodeId)
+  return {
+    fresh(like) {
+      const base = slug(like)
+      let name = base
+      for (let n = 2; taken.has(name); n++) name = `${base}_${n}`
+      taken.add(name)
+      return name
+    },
+  }
+}
+
+/** Returns the preferred id for the node of a candidate. */
+export function toNodeName({ method, capability, only }: Candidate): string {
+  if (method === 'transformation' && only) return `${only.name}_form`
+  return capability.capabilityId.slice(capability.capabilityId.lastIndexOf('.') + 1)
+}
+
+/** Letters, digits and underscores. */
+export function slug(text: string): string {
+  return text.replaceAll(/[^A-Za-z0-9]+/g, '_').replaceAll(/^_+|_+$/g, '') || 'node'
 }

@@ -1,14 +1,17 @@
 /** Adds what policies require beyond the contract: required capabilities, and required kinds of nodes. */
 import type { Capability } from '../../../domain/capability.ts'
 import type { Draft, DraftNode } from '../../../domain/plan.ts'
+import type { JsonSchema } from '../../../schema/json-schema.ts'
 import { structureId } from '../../builtin-capabilities.ts'
 import { isFacetList } from '../../catalog/ports.ts'
-import { plannedRetry } from '../../planned-retries.ts'
+import { variantProperty } from '../../prove/obligations/policies.ts'
 import type { Candidate, SearchSpace } from '../candidates/candidates.ts'
 import type { CheapestProducers } from '../candidates/cheapest-producers.ts'
+import { canMeet } from '../candidates/requirements.ts'
 import type { Assembled } from './assemble.ts'
 import { type Chosen, getNodeKey } from './choose.ts'
 import { buildObjectSchema } from './node-contracts.ts'
+import { plannedRetry } from './resilience.ts'
 
 /** Returns candidates to include although no goal needs them. */
 export function findExtraCandidates(
@@ -100,4 +103,27 @@ export function addBrief({ plannedNodes, nodeIds }: Assembled, draft: Draft, spa
 export function acceptsMoreInputs({ inputContract }: Capability): boolean {
   if (isFacetList(inputContract) || inputContract === true) return true
   return typeof inputContract === 'object' && !Object.hasOwn(inputContract, 'additionalProperties')
+}
+
+// `variantCount` as a requirement on the node that writes the variants.
+
+export interface Variants {
+  readonly property?: string
+  readonly count?: number
+  readonly demands: ReadonlyMap<string, JsonSchema>
+}
+
+/** Returns the number of variants as a requirement on the list that holds them, as far as the contract allows it (C39). */
+export function getVariants({ request, goals }: SearchSpace): Variants {
+  const { schema } = request.envelope.outputContract
+  const property = variantProperty({ callerSchema: schema, slots: [] })
+  const count = request.envelope.policies.planner.topology?.variantCount
+  const requirement = goals.find(
+    (goal) => goal.role === 'answer' && goal.requirement.name === property,
+  )?.requirement
+  if (property === undefined || count === undefined || requirement === undefined)
+    return { demands: new Map(), ...(property !== undefined && { property }) }
+  const exactly = { type: 'array', minItems: count, maxItems: count } as const
+  if (!canMeet(requirement.schema, exactly)) return { property, demands: new Map() }
+  return { property, count, demands: new Map([[property, exactly]]) }
 }

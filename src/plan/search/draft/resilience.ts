@@ -1,11 +1,9 @@
 /** Failure handling of planned nodes: retries, alternate capabilities, or a fallback node. */
 import type { Capability } from '../../../domain/capability.ts'
-import type { Binding, Draft, DraftNode, Edge, Source } from '../../../domain/plan.ts'
+import type { Binding, Draft, DraftNode, Edge, Retry, Source } from '../../../domain/plan.ts'
 import { both } from '../../../schema/build/combine.ts'
-import { answerId, isBuiltin } from '../../builtin-capabilities.ts'
-import { type FacetsByName, isFacetList, portsOf } from '../../catalog/ports.ts'
-import { standIns } from '../../catalog/substitutes.ts'
-import { retryFor } from '../../planned-retries.ts'
+import { answerId, checkId, isBuiltin } from '../../builtin-capabilities.ts'
+import { type FacetsByName, isFacetList, portsOf, standIns } from '../../catalog/ports.ts'
 import { isBinding, sourcesOf } from '../../prove/sources.ts'
 import type { PlannedNode } from './choose.ts'
 
@@ -108,4 +106,42 @@ function outputWith(output: NonNullable<Draft['output']>, rebind: (binding: Bind
   if (isBinding(output)) return rebind(output)
   const properties = Object.entries(output.properties).map(([name, binding]) => [name, rebind(binding)])
   return { properties: Object.fromEntries(properties) }
+}
+
+// Default retries of the nodes that a planner creates: two with backoff. They are part of the draft, so that proof,
+// estimate, journal and engine see the same number. Drafts submitted by a caller are not changed.
+
+/** The delays are 0.5 s and 1 s. */
+export const plannedRetry = { max: 2, backoffMs: 500 } as const satisfies Retry
+
+/** Fewer retries for derived work, which a capability supports without declaring it. */
+const derivedRetry = { max: 1, backoffMs: 500 } as const satisfies Retry
+
+interface PlannedWork {
+  readonly derived?: boolean | undefined
+  /**
+   * The node returns a verdict that the contract depends on; a retry would repeat the question until the verdict is
+   * positive.
+   */
+  readonly judges: boolean
+}
+
+/** Returns no retry for people, checks, verdicts, and side effects that are not idempotent. */
+function retryFor(capability: Capability, { derived, judges }: PlannedWork): Pick<DraftNode, 'retry'> {
+  const { kind, capabilityId, sideEffect, idempotent } = capability
+  if (kind === 'human' || capabilityId === checkId || judges || (sideEffect && !idempotent)) return {}
+  return { retry: derived ? derivedRetry : plannedRetry }
+}
+
+/** Adds the default retry to every node without a `retry` of its own, nodes of bodies included. */
+export function withRetries(draft: Draft, capabilities: readonly Capability[]): Draft {
+  const byId = new Map(capabilities.map((capability) => [capability.capabilityId, capability]))
+  const completed = (node: DraftNode): DraftNode => {
+    if (node.body) return { ...node, body: { ...node.body, nodes: node.body.nodes.map(completed) } }
+    const capability = byId.get(node.capabilityId ?? '')
+    if (node.retry !== undefined || capability === undefined) return node
+    const judges = (node.kind ?? capability.nodeKind) === 'validation'
+    return { ...node, ...retryFor(capability, { derived: node.derived, judges }) }
+  }
+  return { ...draft, nodes: draft.nodes.map(completed) }
 }

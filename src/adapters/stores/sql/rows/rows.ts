@@ -1,7 +1,7 @@
 /** Rows of the tables ↔ the values of the port: the one place where SQL becomes domain. */
 import type { Ask } from '../../../../domain/ask.ts'
 import type { HealthAttributes } from '../../../../domain/event/health-attributes.ts'
-import { upcast, type WrittenEvent } from '../../../../domain/event/upcast.ts'
+import { upcast, type WrittenEvent } from '../../../../domain/event/numbered.ts'
 import type { JournalEvent } from '../../../../domain/event.ts'
 import type {
   AskRow,

@@ -1,7 +1,7 @@
 /** The warning on stderr of a crash without an `onCrash` handler. */
 import { afterEach, describe, expect, it } from 'vitest'
 import { createRedactor } from '../domain/redaction/redact.ts'
-import { reportCrash } from './report-crash.ts'
+import { reportCrash } from './app-parts.ts'
 
 type Warning = Error & { readonly code?: string; readonly detail?: string }
 
@@ -22,7 +22,7 @@ describe('a crash without an onCrash handler', () => {
     expect(warnings).toMatchObject([{ name: 'ProvisoWarning', code: 'run/crashed' }])
     expect(warnings[0]?.message).toContain('Run "run-7" crashed in this process: No such thing')
     expect(warnings[0]?.message).toContain('can be claimed again')
-    expect(warnings[0]?.detail).toContain('report-crash.test.ts')
+    expect(warnings[0]?.detail).toContain('app-parts.test.ts')
     expect(`${warnings[0]?.message} ${warnings[0]?.detail}`).not.toContain('geheim')
   })
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { upcast, type WrittenEvent } from './upcast.ts'
+import { upcast, type WrittenEvent } from './numbered.ts'
 
 const written: WrittenEvent = {
   type: 'timer_fired',

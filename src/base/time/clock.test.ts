@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { expect, it } from 'vitest'
-import { timeOrderedId } from './time-ordered-id.ts'
+import { timeOrderedId } from './clock.ts'
 
 it('is a UUID of version 7', () => {
   for (let index = 0; index < 100; index++) {

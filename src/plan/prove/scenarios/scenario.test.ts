@@ -2,8 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { DraftNode, Need, PlanEdge } from '../../../domain/plan.ts'
 import { createGraph } from '../graph.ts'
-import { mergeScenarios } from './merge-scenarios.ts'
-import { choicesOf, type Scenario } from './scenario.ts'
+import { choicesOf, mergeScenarios, type Scenario } from './scenario.ts'
 import { scenariosOf } from './scenarios.ts'
 
 /** A few nodes, each with edges to later ones; some of them route, some failures are caught. */
