@@ -144,6 +144,31 @@ describe('a redacted copy', () => {
     expect(given).toEqual({ secret: 'x', list: [{ token: 'y' }] })
   })
 
+  it('shares what has nothing to lose, and copies the rest', () => {
+    const clean = { a: [{ b: 'c' }, 7, null], at: undefined }
+    expect(plain.value(clean)).toBe(clean)
+    const given = { clean, note: 'see http://u:p@h', list: [clean, { secret: 'x' }] }
+    const copy = plain.value(given) as typeof given
+    expect(copy).toEqual({ clean, note: `see http://u:${redacted}@h`, list: [clean, { secret: redacted }] })
+    expect([copy.clean, copy.list[0]]).toEqual([clean, clean])
+    expect(copy.clean).toBe(clean)
+    expect(given.note).toBe('see http://u:p@h')
+  })
+
+  it('copies what would write its own text', () => {
+    const url = new URL('http://u:p@h')
+    expect(JSON.stringify(plain.value({ url }))).toBe('{"url":{}}')
+    const list = Object.assign([1], { toJSON: () => 'secret text' })
+    expect(JSON.stringify(plain.value({ list }))).toBe('{"list":[1]}')
+    class Note {
+      readonly text = 'x'
+      toJSON(): string {
+        return 'secret text'
+      }
+    }
+    expect(JSON.stringify(plain.value([new Note()]))).toBe('[{"text":"x"}]')
+  })
+
   it('treats __proto__ as an ordinary key', () => {
     const copy = plain.value(JSON.parse('{"__proto__": {"polluted": 1, "token": "x"}}'))
     expect(JSON.stringify(copy)).toBe(`{"__proto__":{"polluted":1,"token":"${redacted}"}}`)

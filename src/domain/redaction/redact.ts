@@ -70,7 +70,10 @@ interface RedactorOptions {
 }
 
 export interface Redactor {
-  /** Redacts an outgoing value: returns a copy of the same shape; parts that are too deep, too many or cyclic are redacted too. */
+  /**
+   * Redacts an outgoing value: returns one of the same shape, in which parts without secrets are the given ones. Parts that
+   * are too deep, too many or cyclic are redacted too.
+   */
   value(value: unknown): unknown
   /** Redacts an outgoing text. */
   text(text: string): string
@@ -88,11 +91,11 @@ const redactLimits = { depth: 100, deepest: 1000, nodes: 1_000_000 } as const
  */
 export function createRedactor({ secrets = [] }: RedactorOptions = {}): Redactor {
   const hide = hiderOf(secrets)
-  const text = (given: string) => withoutShapes(hide ? hide(given) : given)
-  const key = keyReader(text)
+  const text = hide ? (given: string) => withoutShapes(hide(given)) : withoutShapes
+  const keys = new Map<string, Key>()
   const redactor: Redactor = {
     text,
-    value: (value) => redactAny(value, { text, key, nodes: 0 }, 0),
+    value: (value) => redactAny(value, { text, keys, nodes: 0 }, 0),
     // Keeps the type: only texts change.
     known: <T>(value: T) => (hide ? (withoutKnown(value, hide, 0) as T) : value),
     with: (more) => (more.length === 0 ? redactor : createRedactor({ secrets: [...secrets, ...more] })),
@@ -106,41 +109,69 @@ interface Key {
   readonly names: boolean
 }
 
-/** The same few keys come again and again. */
-const mostKeys = 1_000
-const longestKey = 100
-
-function keyReader(text: (given: string) => string): (key: string) => Key {
-  const known = new Map<string, Key>()
-  return (key) => {
-    const found = known.get(key)
-    if (found) return found
-    const read = { text: text(key), names: namesSecret(key) }
-    if (key.length <= longestKey && known.size < mostKeys) known.set(key, read)
-    return read
-  }
-}
-
 interface Walk {
   readonly text: (text: string) => string
-  readonly key: (key: string) => Key
+  /** Keys that were read before: the same few come again and again. */
+  readonly keys: Map<string, Key>
   nodes: number
 }
 
+const mostKeys = 1_000
+const longestKey = 100
+
+function readKey(key: string, { text, keys }: Walk): Key {
+  const read = { text: text(key), names: namesSecret(key) }
+  if (key.length <= longestKey && keys.size < mostKeys) keys.set(key, read)
+  return read
+}
+
+/** Copies only where something has to go, like `withoutKnown`: most values that leave have no secret. */
 function redactAny(value: unknown, walk: Walk, depth: number): unknown {
   if (typeof value === 'string') return walk.text(value)
   if (typeof value === 'bigint') return walk.text(String(value))
   if (typeof value !== 'object' || value === null) return value
   if (++walk.nodes > redactLimits.nodes || depth >= redactLimits.depth) return redacted
-  if (Array.isArray(value)) return value.map((item) => redactAny(item, walk, depth + 1))
   if (value instanceof Date) return value.toJSON()
-  const copy: object = {}
-  for (const key of Object.keys(value)) {
-    const member: unknown = Reflect.get(value, key)
-    const { text, names } = walk.key(key)
-    const hidden = names && isSecret(key, member)
-    setOwn(copy, text, hidden ? redacted : redactAny(member, walk, depth + 1))
+  // What is not plain is copied first: its own code may write another text than its members.
+  const isPlain = plainPrototypes.has(Object.getPrototypeOf(value)) && !Object.hasOwn(value, 'toJSON')
+  if (Array.isArray(value)) return redactItems(isPlain ? value : [...value], walk, depth)
+  return redactMembers(isPlain ? value : { ...value }, walk, depth)
+}
+
+const plainPrototypes: ReadonlySet<unknown> = new Set([Object.prototype, Array.prototype, null])
+
+function redactItems(items: readonly unknown[], walk: Walk, depth: number): readonly unknown[] {
+  let copy: unknown[] | undefined
+  for (let index = 0; index < items.length; index++) {
+    const item = items[index]
+    const clean = redactAny(item, walk, depth + 1)
+    if (clean === item) continue
+    copy ??= [...items]
+    copy[index] = clean
   }
+  return copy ?? items
+}
+
+function redactMembers(value: object, walk: Walk, depth: number): object {
+  let copy: object | undefined
+  const keys = Object.keys(value)
+  for (let index = 0; index < keys.length; index++) {
+    const key = keys[index] as string
+    const member: unknown = Reflect.get(value, key)
+    const { text, names } = walk.keys.get(key) ?? readKey(key, walk)
+    const clean = names && isSecret(key, member) ? redacted : redactAny(member, walk, depth + 1)
+    if (copy === undefined) {
+      if (clean === member && text === key) continue
+      copy = copyMembers(value, keys.slice(0, index))
+    }
+    setOwn(copy, text, clean)
+  }
+  return copy ?? value
+}
+
+function copyMembers(value: object, keys: readonly string[]): object {
+  const copy = {}
+  for (const key of keys) setOwn(copy, key, Reflect.get(value, key))
   return copy
 }
 
