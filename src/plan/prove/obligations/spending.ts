@@ -105,12 +105,12 @@ function saidIn({ constraints, policies }: Envelope): Given[] {
 }
 
 function smallest(given: readonly (Given | Limits)[]): Limits {
-  const merged = names.flatMap((name) => {
-    const values = given.flatMap((each) => {
+  const least: { [name in (typeof names)[number]]?: number } = {}
+  for (const name of names)
+    for (const each of given) {
       const value: unknown = each?.[name]
-      return typeof value === 'number' && Number.isFinite(value) && value >= 0 ? [value] : []
-    })
-    return values.length === 0 ? [] : [[name, Math.min(...values)]]
-  })
-  return Object.fromEntries(merged)
+      if (typeof value !== 'number' || !Number.isFinite(value) || value < 0) continue
+      least[name] = Math.min(least[name] ?? value, value)
+    }
+  return least
 }

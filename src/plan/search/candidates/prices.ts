@@ -3,7 +3,6 @@
  * constraints change which capabilities may be used.
  */
 import type { Capability } from '../../../domain/capability.ts'
-import type { Envelope } from '../../../domain/envelope.ts'
 import type { Considered } from '../../../domain/ports/planner.ts'
 import { both } from '../../../schema/build/combine.ts'
 import type { JsonSchema } from '../../../schema/json-schema.ts'
