@@ -149,6 +149,40 @@ describe('what a map would take', () => {
   })
 })
 
+it('runs a map in a map whose outer list happens to be empty', async () => {
+  const app = await createApp({ capabilities: [takesText] })
+  const inner = {
+    id: 'inner',
+    inputs: { items: { value: ['a'] }, row: { input: '/item' } },
+    map: {},
+    body: {
+      nodes: [{ id: 'note', capabilityId: 'write', inputs: { value: { input: '/item' } } }],
+      output: { input: '/row' },
+    },
+  }
+  const draft = {
+    nodes: [
+      {
+        id: 'each',
+        inputs: { items: { envelope: '/inputs/rows' } },
+        map: {},
+        body: {
+          nodes: [
+            inner,
+            { id: 'write', capabilityId: 'write', inputs: { value: { node: 'inner', pointer: '/0' } } },
+          ],
+          output: { node: 'write', pointer: '/value' },
+        },
+      },
+    ],
+    output: { properties: { out: { node: 'each' } } },
+  }
+  const run = (rows: string[]) => app.run(envelope({ rows }), { draft } as never)
+  expect(await run(['tea'])).toMatchObject({ status: 'completed', output: { out: ['x'] } })
+  expect(await run([])).toMatchObject({ status: 'completed', output: { out: [] } })
+  await app.close()
+})
+
 it('misses no capability while those of its body are known', async () => {
   const human = working('ask', () => undefined, { kind: 'human', run: undefined })
   const app = await createApp({ capabilities: [human] })

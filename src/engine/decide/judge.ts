@@ -54,7 +54,7 @@ export function judgeFacts(state: RunState, context: DecisionContext, node: Node
 }
 
 /** A value that violates its conditions counts as invalid. */
-function withBrokenConditions(state: RunState, node: NodeState): NodeState {
+export function withBrokenConditions(state: RunState, node: NodeState): NodeState {
   const { attempt } = node
   const result = attempt?.result
   if (!attempt || result?.outcome !== 'ok' || !result.output) return node

@@ -30,7 +30,7 @@ import { type Reserved, reservation } from './budget.ts'
 import { shownConditions } from './checks/obligations.ts'
 import { takeRoute } from './checks/routes.ts'
 import { countIterations } from './iterations.ts'
-import { approvedFacts, nodeError, unknownFacts } from './judge.ts'
+import { approvedFacts, nodeError, unknownFacts, withBrokenConditions } from './judge.ts'
 
 /** An attempt that may be sent as soon as these events are in the journal (write-ahead). */
 export interface Start {
@@ -62,7 +62,7 @@ export function decideStart(state: RunState, context: DecisionContext, node: Nod
   if (isIterated(node.node)) return { facts: iteratedFacts(state, context, node, inputs) }
   const capabilityId = candidateOf(node)
   const unfit = alternateIssues(state, node, inputs)
-  if (unfit.length > 0) return { facts: unfitFacts(state, context, node, unfit) }
+  if (unfit.length > 0) return { facts: unfitFacts(state, context, withBrokenConditions(state, node), unfit) }
   const known = context.capability(capabilityId)
   if (known === undefined) return { missing: capabilityId }
   const asked = askedFirst(state, context, node, inputs)

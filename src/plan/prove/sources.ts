@@ -67,8 +67,12 @@ export function owns(source: Source, rest: Path, known: Known): boolean {
 
 /** Returns what a source supplies as a schema; a known value becomes a schema of that one value. */
 export function schemaOf(source: Source, { byId, request }: Known): Projection {
-  // An unknown node supplies nothing; the shape obligation reports it.
-  if ('node' in source) return project(byId.get(source.node)?.output ?? false, source.pointer ?? '')
+  if ('node' in source) {
+    // An unknown node supplies nothing; the shape obligation reports it.
+    const { output = false, body } = byId.get(source.node) ?? {}
+    const found = project(output, source.pointer ?? '')
+    return body === undefined || hasExactOutput(body) ? found : { ...found, exact: false }
+  }
   if ('input' in source) {
     const { schema, inexact } = request.given ?? { schema: false, inexact: new Set() }
     const [name = ''] = tokens(source.input)
@@ -78,6 +82,13 @@ export function schemaOf(source: Source, { byId, request }: Known): Projection {
   const value =
     'value' in source ? source.value : follow(visibleEnvelope(request.envelope), tokens(source.envelope))
   return { schema: value === missing ? false : { const: value }, exact: true }
+}
+
+/** Whether the output of a body passes on nothing that is only approximately known, such as an element of a known list. */
+function hasExactOutput(body: Resolved): boolean {
+  return body.slots.every(
+    ({ inAnswer, sources }) => !inAnswer || sources.every((source) => schemaOf(source, body).exact),
+  )
 }
 
 // Checks whether some scenario leaves a value without a source.

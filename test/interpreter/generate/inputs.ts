@@ -63,7 +63,8 @@ export function withNames(random: Random, { nodes, edges }: Graph): CaseNode[] {
     if (!suppliesByName(node) || node.executor === 'model') return node
     const used = new Set<string>([node.key])
     const inputs = node.inputs.map((input): CaseInput => {
-      if (!random.chance(0.25)) return input
+      // Who makes something anew keeps reading what it makes anew: so it comes later.
+      if (!random.chance(0.25) || input.name === 'draft') return input
       const parents = nodes.slice(0, index).filter((parent) => {
         if (!suppliesByName(parent) || parent.standsInFor !== undefined || used.has(parent.key)) return false
         if (edges === undefined || edges.length === 0) return true

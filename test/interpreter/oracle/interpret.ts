@@ -14,7 +14,10 @@ export function interpret(given: Case): Expected {
   if (!ordersPlan(given, first.nodes)) return first
   // A new plan keeps what is done, or does it again: every attempt ends alike where new plans are ordered. What it changes
   // is done anew, and so is all that was made from it: the answer is that of the new plan alone.
-  const second = interpretPlan(replanned(given))
+  const spent = new Set(actingPolicies(given, first.nodes).filter(({ action }) => action === 'replan'))
+  // A policy orders one new plan. The node that it looked at is done again, and then the next policy in the list acts.
+  const policies = given.policies.filter((policy) => !spent.has(policy))
+  const second = interpretPlan({ ...replanned(given), policies })
   const nodes = new Map(
     [...second.nodes].map(([id, end]) => [id, first.nodes.has(id) ? sentBackBefore(given, end) : end]),
   )
@@ -41,8 +44,11 @@ function sentBackBefore(given: Case, end: NodeEnd): NodeEnd {
  * comes before, and then it changes nothing.
  */
 export function foreseeable(given: Case): Case {
-  const { change: _, ...unchanged } = given
-  return interpretPlan(given).status === 'completed' ? given : unchanged
+  const { change, ...unchanged } = given
+  const changed = given.nodes.find(({ id }) => id === change?.nodeId)
+  // What a person wrote is kept where it satisfies what the new plan asks of it.
+  const isWritten = changed?.labelled === true && given.decisions[changed.id] === 'edit'
+  return interpretPlan(given).status === 'completed' && !isWritten ? given : unchanged
 }
 
 export function interpretPlan(given: Case): Expected {

@@ -31,6 +31,39 @@ describe('an ask about a failure', () => {
     ])
   })
 
+  it('says which condition the last output broke where the inputs do not fit the last alternate', async () => {
+    const shouting = { '==': [{ var: 'text' }, 'TEA'] }
+    const other = local('other', () => ({ text: 'Never' }), {
+      inputContract: {
+        type: 'object',
+        properties: { topic: { type: 'string', minLength: 5 } },
+        required: ['topic'],
+      },
+    })
+    const first = local('write', () => ({ text: 'Tea' }))
+    // Only when the run has it, the text turns out to be too short.
+    const topic = local('topic', () => ({ text: 'tea' }))
+    const app = await open({ capabilities: [topic, first, other] })
+    const { runId } = await app.run(envelope(), {
+      draft: {
+        nodes: [
+          { id: 'topic', capabilityId: 'topic' },
+          {
+            id: 'write',
+            capabilityId: 'write',
+            inputs: { topic: { node: 'topic', pointer: '/text' } },
+            alternates: ['other'],
+            postConditions: [shouting],
+            onFail: 'ask',
+          },
+        ],
+      },
+    })
+    const [ask] = await app.store.asks({ runId })
+    expect(ask).toMatchObject({ value: { text: 'Tea' }, issues: [{ code: 'output/post-condition' }] })
+    expect(ask?.question).toContain('failed (invalid)')
+  })
+
   it('leads to another attempt where the rejection says retry', async () => {
     let calls = 0
     const write = local('write', () => (++calls === 1 ? { text: 7 } : { text: 'Tea' }))
