@@ -278,9 +278,7 @@ describe('how fresh the catalog is', () => {
       outputContract: [],
       run: () => ({}),
     })
-    await expect(createApp({ capabilities: [bad], env: {} })).rejects.toThrow(
-      'the facet "nothing" is not known',
-    )
+    await expect(createApp({ capabilities: [bad], env: {} })).rejects.toThrow('facet "nothing" not found')
   })
 
   it('without a setting they are renewed every 5 minutes, by the clock of the app (FLEX-95)', async () => {

@@ -47,7 +47,7 @@ it('asks continues after the last one that it has listed, and lists what is answ
   expect(JSON.parse(resolved.stdout)).toMatchObject([{ requestId: 'r:ask:1', by: 'ann' }])
   const lost = await command('asks', '--after', 'none')
   expect(lost).toMatchObject({ code: 2, stdout: '' })
-  expect(lost.stderr).toContain('Ask "none" not found in this store')
+  expect(lost.stderr).toContain('Ask "none" not found')
 })
 
 it('reply shows what is decided, records it, and carries the run to its answer; a second one is refused', async () => {

@@ -129,7 +129,7 @@ describe('a stream', () => {
     const reader = await openStream(`${url}/other`)
     expect(reader.status).toBe(500)
     await reader.rest()
-    expect(ends).toEqual(['Run "other" not found in this store'])
+    expect(ends).toEqual(['Run "other" not found'])
   })
 
   it('is cut, not ended, when the store fails, so that no client takes it for complete', async () => {

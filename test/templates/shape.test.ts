@@ -104,7 +104,7 @@ describe('names and calls', () => {
 
   it.each([
     ['<task><description>{{who}}</description></task>', ['1:20 "who" is not visible here']],
-    [`<templates>${f}<call template="g"/></templates>`, ['1:107 there is no template "g" in this file']],
+    [`<templates>${f}<call template="g"/></templates>`, ['1:107 template "g" not found in this file']],
     [
       `<templates>${f}<call template="f"><arg>1</arg></call></templates>`,
       ['1:107 "f" is called without "b"'],

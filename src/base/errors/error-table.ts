@@ -19,7 +19,11 @@ export const errorTable = {
   },
   'envelope/invalid': { fate: 'fix', exitCode: 2, hint: 'Fix each entry of `issues`: `at` is its location' },
   'draft/invalid': { fate: 'fix', exitCode: 2, hint: 'Fix each entry of `issues`: `at` is its location' },
-  'run/missing': { fate: 'fix', exitCode: 2, hint: 'Check the run id and the store' },
+  'run/missing': {
+    fate: 'fix',
+    exitCode: 2,
+    hint: 'List the runs of the store with `proviso runs`, or open the store that has the run',
+  },
   'run/exists': { fate: 'fix', exitCode: 2, hint: 'Choose another run id' },
   'run/state': {
     fate: 'fix',

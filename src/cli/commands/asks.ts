@@ -47,7 +47,7 @@ export function addAsksCommand(program: Command): void {
 /** Queries one row more than the limit, to know whether another page follows. */
 async function find(store: Store, { status, run, limit, after }: Flags): Promise<readonly AskRow[]> {
   if (after !== undefined && (await store.ask(after)) === undefined)
-    throw new ProvisoError('ask/unknown', `Ask "${after}" not found in this store`)
+    throw new ProvisoError('ask/unknown', `Ask "${after}" not found`)
   return store.asks({
     status,
     limit: limit + 1,

@@ -43,7 +43,7 @@ async function cancel(runId: string, { store, json = false, reason, ...flags }: 
   } as const
   return executeRun(session, async (app) => {
     const head = await app.store.head(runId)
-    if (!head) throw new ProvisoError('run/missing', `Run "${runId}" not found in this store`)
+    if (!head) throw new ProvisoError('run/missing', `Run "${runId}" not found`)
     if (isTerminal(head.status))
       throw new ProvisoError('run/state', `Cannot cancel run "${runId}": it is already ${head.status}`)
     await app.cancel(runId, { by, ...(reason !== undefined && { reason }) })

@@ -100,7 +100,7 @@ async function recordReply(app: App, requestId: string, given: Given): Promise<B
   const { recordOnly, ...reply } = given
   const { decision, by, rejectAction } = reply
   const ask = await app.store.ask(requestId)
-  if (!ask) throw new ProvisoError('ask/unknown', `Ask "${requestId}" not found in this store`)
+  if (!ask) throw new ProvisoError('ask/unknown', `Ask "${requestId}" not found`)
   refuseAnswered(ask)
   for (const line of describeAsk(ask, colors)) printNote(line)
   const { runId, valueHash } = ask

@@ -55,7 +55,7 @@ async function resume(runId: string, flags: Flags): Promise<number> {
   if ('unreadable' in work) return refuse(work.unreadable)
   const record = async (app: App) => {
     const head = await app.store.head(runId)
-    if (!head) throw new ProvisoError('run/missing', `Run "${runId}" not found in this store`)
+    if (!head) throw new ProvisoError('run/missing', `Run "${runId}" not found`)
     if (!flags.recordOnly) await refuseMissing(app, runId)
     await wake(app, head, { ...flags, by })
     return { runId, after: head.seq }

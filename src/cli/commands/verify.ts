@@ -103,7 +103,7 @@ const looks = 5
 async function verifyRun(store: Store, runId: string): Promise<VerifiedRun> {
   for (let look = 1; ; look++) {
     const head = await store.head(runId)
-    if (!head) throw new ProvisoError('run/missing', `There is no run "${runId}" in this store`)
+    if (!head) throw new ProvisoError('run/missing', `Run "${runId}" not found`)
     const events = await loadEvents(store, runId)
     const audit = await store.audit(runId)
     const asks = await loadAsks(store, runId)

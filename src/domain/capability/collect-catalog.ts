@@ -62,7 +62,7 @@ function findOne(byName: ReadonlyMap<string, Facet>, name: string, side: Side): 
     return (pointer) => ({
       code: 'facet/unknown',
       at: { pointer },
-      message: `the facet ${shown} is not known`,
+      message: `facet ${shown} not found`,
       hint,
     })
   }

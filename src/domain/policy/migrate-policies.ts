@@ -226,7 +226,7 @@ export function refuseUnknown(policies: object): ParseIssue[] {
       return {
         code: 'policy/unknown',
         at: { pointer: child('', name) },
-        message: `the policy ${JSON.stringify(name.slice(0, 80))} is not known`,
+        message: `policy ${JSON.stringify(name.slice(0, 80))} not found`,
         hint:
           near === undefined
             ? 'Put wishes for the planner into planner.directives, rules for the run into runtime'

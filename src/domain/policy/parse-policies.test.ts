@@ -192,7 +192,7 @@ describe('flat policies', () => {
     'are refused by name when unknown: %s',
     (name) => {
       expect(refused(JSON.parse(`{"${name}": 1}`))).toEqual([
-        expect.objectContaining({ at: `/${name}`, message: `the policy "${name}" is not known` }),
+        expect.objectContaining({ at: `/${name}`, message: `policy "${name}" not found` }),
       ])
     },
   )

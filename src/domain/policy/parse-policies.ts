@@ -36,7 +36,7 @@ function checkMetrics(runtime: readonly object[]): ParseIssue[] {
       {
         code: 'policy/metric',
         at: { pointer: `/runtime/${index}/trigger/metric` },
-        message: `there is no metric ${JSON.stringify(metric)}, and the policy would never act`,
+        message: `metric ${JSON.stringify(metric)} not found: the policy would never act`,
         hint: `Did you mean "${meant}"?`,
       },
     ]

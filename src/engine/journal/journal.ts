@@ -30,7 +30,7 @@ export async function loadEvents(store: Store, runId: string): Promise<JournalEv
     for (const event of page) events.push(event)
     if (page.length < pageSize) break
   }
-  if (events.length === 0) throw new ProvisoError('run/missing', `There is no run "${runId}" in this store`)
+  if (events.length === 0) throw new ProvisoError('run/missing', `Run "${runId}" not found`)
   return events
 }
 
@@ -72,6 +72,6 @@ export async function* watchRun(
  */
 async function isOver(store: Store, runId: string, after: number): Promise<boolean> {
   const head = await store.head(runId)
-  if (!head) throw new ProvisoError('run/missing', `There is no run "${runId}" in this store`)
+  if (!head) throw new ProvisoError('run/missing', `Run "${runId}" not found`)
   return after >= head.seq && isTerminal(head.status)
 }

@@ -53,7 +53,7 @@ export function createRunWaiters(given: {
   /** Reads the state from the store. */
   const readSettled = async (runId: string): Promise<RunState | undefined> => {
     const head = await store.head(runId)
-    if (!head) throw new ProvisoError('run/missing', `There is no run "${runId}" in this store`)
+    if (!head) throw new ProvisoError('run/missing', `Run "${runId}" not found`)
     if (!settledStatuses.has(head.status) || isActive(runId)) return undefined
     const state = await loadState(store, runId)
     // A reply may have been recorded between the two reads.

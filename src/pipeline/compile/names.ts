@@ -139,7 +139,7 @@ function step(
   // An optional value may be absent in this input; a path that the schema rules out is still an error.
   if (mention.optional && value.known && !cannotBe(value, path)) return undefined
   return unknown(scope, mention, {
-    message: `${mention.words} leads nowhere: there is no ${path.join('.')}`,
+    message: `${mention.words} leads nowhere: "${path.join('.')}" not found`,
     hint: membersHint(value, path),
   })
 }

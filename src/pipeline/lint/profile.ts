@@ -42,7 +42,7 @@ export function namedProfile(name: string, profiles: Profiles): ReadProfile {
   if (builtin) return { profile: builtin }
   const names = [...Object.keys(builtinProfiles), ...Object.keys(profiles)]
   return {
-    problem: `there is no file and no profile "${name}"`,
+    problem: `file or profile "${name}" not found`,
     hint: `Profiles: ${names.join(', ')}; add others to proviso.toml under [validation.profiles.NAME]`,
   }
 }

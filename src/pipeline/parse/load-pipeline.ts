@@ -122,7 +122,7 @@ function filled(text: string, agent: Agent, { pipeline, issues }: Filling): stri
     issues.push(
       pipeline.issue(`${agent.at}/system_prompt`, {
         code: 'import/variable',
-        message: `${path} has ${whole}, and there is no variable ${name}`,
+        message: `variable "${name}" of ${path} not found: it has ${whole}`,
         hint: `Add variables: { ${name}: … }; values of the run go into the input of a step`,
       }),
     )

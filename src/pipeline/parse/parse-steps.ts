@@ -88,7 +88,7 @@ function parseStep(
     reading.issues.push(
       reading.complain(`${at}/kind`, {
         code: 'pipeline/kind',
-        message: `there is no kind of step ${kind}`,
+        message: `kind of step "${kind}" not found`,
         hint,
       }),
     )
@@ -245,7 +245,7 @@ function parseConditional(reading: Reading, given: Given): Step | undefined {
   } else checkTemplates(reading, expression, `${at}/condition_expression`)
   if (typeof otherwise === 'string' && !branches.has(otherwise))
     return complain(
-      `there is no branch ${otherwise}`,
+      `branch "${otherwise}" not found`,
       didYouMean(otherwise, [...branches.keys()], 'Name one of the branches'),
       `${at}/default_branch`,
     )

@@ -38,7 +38,7 @@ export function parseWorker(
 function known(reading: Reading, worker: Worker, at: Pointer): Worker | undefined {
   const names = [...(worker.kind === 'agent' ? reading.agents : reading.imports).keys()]
   if (names.includes(worker.name)) return worker
-  const message = `there is no ${worker.kind} ${worker.name}`
+  const message = `${worker.kind} "${worker.name}" not found`
   const hint = didYouMean(
     worker.name,
     names,

@@ -94,7 +94,7 @@ function checkPrecheck(reading: Reading, given: Json | undefined, at: Pointer): 
     reading.issues.push(
       reading.complain(`${at}/${key}`, {
         code: 'pipeline/unknown',
-        message: `there is no agent ${name}`,
+        message: `agent "${name}" not found`,
         hint: didYouMean(name, [...reading.agents.keys()], 'Add it under agents:, or name a model'),
       }),
     )

@@ -113,7 +113,7 @@ function parseExpression(source: string): Expression | { readonly problem: Templ
       const meant = closest(filter.name, Object.keys(filters))
       const hint =
         meant === undefined ? `There are ${Object.keys(filters).join(', ')}` : `Did you mean ${meant}?`
-      return problem(source, `there is no filter ${filter.name}`, hint)
+      return problem(source, `filter "${filter.name}" not found`, hint)
     }
     const [least, most] = filterArguments[filter.name as keyof typeof filters] ?? [0, 0]
     const given = filter.args.length

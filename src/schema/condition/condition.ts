@@ -101,7 +101,7 @@ function readExpr(json: unknown, spot: Spot, reading: Reading): Expr {
   if (!Object.hasOwn(operatorTable, name)) {
     return fail(reading, at, {
       code: 'condition/operator',
-      message: `There is no operator ${clip(name, 40)}`,
+      message: `Operator ${clip(name, 40)} not found`,
       hint: hintFor(name),
     })
   }

@@ -158,7 +158,7 @@ class Sites {
       root,
     )
     if (target === undefined)
-      throw new ProvisoError('schema/invalid', `There is no sub-schema at ${pointer}`, { at: { pointer } })
+      throw new ProvisoError('schema/invalid', `Sub-schema at ${pointer} not found`, { at: { pointer } })
     return this.at(target.schema, target.pointer, target.resource)
   }
 

@@ -83,12 +83,12 @@ function checkPath(draft: Draft, steps: readonly string[], op: Patch['op']): str
     if (Array.isArray(at)) {
       const end = last && op === 'add' ? at.length : at.length - 1
       if (last && op === 'add' && step === '-') return undefined
-      if (!/^(0|[1-9]\d{0,9})$/.test(step) || Number(step) > end) return `there is no place ${where}`
+      if (!/^(0|[1-9]\d{0,9})$/.test(step) || Number(step) > end) return `location ${where} not found`
       at = at[Number(step)]
     } else if (isObject(at)) {
-      if (!Object.hasOwn(at, step)) return last && op === 'add' ? undefined : `there is nothing at ${where}`
+      if (!Object.hasOwn(at, step)) return last && op === 'add' ? undefined : `location ${where} not found`
       at = at[step]
-    } else return `there is nothing at ${where}`
+    } else return `location ${where} not found`
   }
   return undefined
 }

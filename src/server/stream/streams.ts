@@ -249,7 +249,7 @@ function mayHaveEnded(seen: EventType | undefined, until: StreamOptions['until']
 /** Returns how the stream ends, if the run has reached that status and all earlier events were sent. */
 async function findEnd({ store, runId, until }: StreamOptions, cursor: Cursor) {
   const head = await store.head(runId)
-  if (!head) throw new ProvisoError('run/missing', `Run "${runId}" not found in this store`)
+  if (!head) throw new ProvisoError('run/missing', `Run "${runId}" not found`)
   if (cursor.at < head.seq) return undefined
   if (isTerminal(head.status)) return 'over'
   return until === 'waits' && isWaiting(head.status) ? 'waits' : undefined

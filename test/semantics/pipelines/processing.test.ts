@@ -209,7 +209,7 @@ describe('stages of your own', () => {
 
   it('are refused with their line where nothing brings them', () => {
     expect(problems(step('{ stages: [halv] }'), { input: 'x', stages })).toMatchObject([
-      { code: 'pipeline/unknown', line: 3, message: 'there is no stage halv', hint: 'Did you mean halve?' },
+      { code: 'pipeline/unknown', line: 3, message: 'stage "halv" not found', hint: 'Did you mean halve?' },
     ])
   })
 })

@@ -74,7 +74,7 @@ const mistakes: readonly (readonly [string, string, Partial<LintIssue>])[] = [
     {
       line: 6,
       column: 22,
-      message: 'there is no capability shop.fetch',
+      message: 'capability "shop.fetch" not found',
       hint: expect.stringContaining('--use'),
     },
   ],
@@ -218,7 +218,7 @@ describe('proviso validate', () => {
       'stages.yaml',
       `${agents}steps:\n  - { name: a, agent: writer, processing: { stages: [nice] } }\n`,
     )
-    expect((await runCommand(['validate', path])).stdout).toContain('there is no stage nice')
+    expect((await runCommand(['validate', path])).stdout).toContain('stage "nice" not found')
     expect((await runCommand(['validate', path, '--use', module])).code).toBe(0)
   })
 

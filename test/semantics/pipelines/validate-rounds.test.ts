@@ -24,11 +24,11 @@ const both: [number, string][] = [
 
 describe('one round of validate has all of it', () => {
   it.each([
-    ['an unknown fallback', '{ name: x, agent: a, fallback: agents.nope }', 'there is no agent nope'],
-    ['an unknown agent', '{ name: x, agent: nope }', 'there is no agent "nope"'],
+    ['an unknown fallback', '{ name: x, agent: a, fallback: agents.nope }', 'agent "nope" not found'],
+    ['an unknown agent', '{ name: x, agent: nope }', 'agent "nope" not found'],
     ['an unknown key', '{ name: x, agent: a, tiemout: 3 }', expect.stringContaining('tiemout')],
     ['a wrong value', '{ name: x, agent: a, timeout: soon }', expect.any(String)],
-    ['an unknown kind', '{ name: x, kind: lop }', 'there is no kind of step lop'],
+    ['an unknown kind', '{ name: x, kind: lop }', 'kind of step "lop" not found'],
     ['a template that cannot be read', '{ name: x, agent: a, input: "{{ a b }}" }', expect.any(String)],
     ['a key without effect', '{ name: x, uses: wrap_dict, max_retries: 2 }', expect.any(String)],
   ])('%s hides nothing', (_, step, message) => {

@@ -199,7 +199,7 @@ export type ReplyRefusal =
 
 export function checkReply(state: RunState, now: number, reply: Reply): ReplyRefusal | undefined {
   const ask = state.asks.get(reply.requestId)
-  if (!ask) return { reason: 'unknown', message: `There is no ask "${reply.requestId}" in this run` }
+  if (!ask) return { reason: 'unknown', message: `Ask "${reply.requestId}" not found in this run` }
   if (!state.openAsks.has(reply.requestId))
     return { reason: 'resolved', message: whyClosed(state, reply.requestId) }
   if (now >= ask.expiresAt) return { reason: 'expired', message: `The ask "${reply.requestId}" has expired` }

@@ -42,7 +42,7 @@ function compileOwn(scope: Scope, step: CallStep): Value | undefined {
     const names = [...scope.build.known.keys()]
     complain(scope, `${step.at}/uses`, {
       code: 'pipeline/unknown',
-      message: `there is no capability ${step.worker.name}`,
+      message: `capability "${step.worker.name}" not found`,
       hint: didYouMean(step.worker.name, names, 'Bring it with --use FILE'),
     })
     return undefined

@@ -139,7 +139,7 @@ export function conditionAt(
     const { value, rest } = based
     const looked = rest.at(-1) === 'length' ? rest.slice(0, -1) : rest
     if (cannotBe(value, looked)) {
-      const message = `${path} leads nowhere: there is no ${looked.join('.')}`
+      const message = `${path} leads nowhere: "${looked.join('.')}" not found`
       complain(scope, at, {
         code: 'pipeline/unknown',
         message,

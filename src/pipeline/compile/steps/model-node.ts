@@ -80,7 +80,7 @@ export function checkStages(
     if (known.includes(name)) continue
     complain(scope, `${isOwn ? step.at : agent?.at}/processing/stages/${index}`, {
       code: 'pipeline/unknown',
-      message: `there is no stage ${name}`,
+      message: `stage "${name}" not found`,
       hint: didYouMean(name, known, 'Bring it with --use FILE, or pass its name as stages'),
     })
   }

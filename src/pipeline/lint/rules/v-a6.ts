@@ -33,7 +33,7 @@ steps:
       yield {
         range: entry?.value.alias ?? entry?.value.range ?? step.node.range,
         step,
-        message: `there is no agent "${name}"`,
+        message: `agent "${name}" not found`,
         hint: meant === undefined ? 'Add it under agents:' : `Did you mean ${meant}?`,
       }
     }

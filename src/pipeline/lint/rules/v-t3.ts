@@ -35,7 +35,7 @@ steps:
         yield {
           range,
           step,
-          message: `there is no filter "${text}"`,
+          message: `filter "${text}" not found`,
           hint: meant === undefined ? `There are ${templateFilters.join(', ')}` : `Did you mean ${meant}?`,
         }
       }

@@ -76,7 +76,7 @@ function wrongWith(
   const labels = [...stepsByLabel(view).keys()]
   const meant = --hinted.left < 0 ? undefined : closest(name, labels)
   return {
-    message: `there is no step "${name}"`,
+    message: `step "${name}" not found`,
     hint: meant === undefined ? `Steps: ${labels.slice(0, 10).join(', ')}` : `Did you mean ${meant}?`,
   }
 }

@@ -98,7 +98,7 @@ function unknown(compiling: Compiling, { template, range }: CallNode): Made {
   const meant = closest(template, names)
   say(compiling, range, {
     code: 'template/unknown-template',
-    message: `there is no template "${template.slice(0, 60)}" in this file`,
+    message: `template "${template.slice(0, 60)}" not found in this file`,
     hint:
       meant !== undefined
         ? `Did you mean "${meant}"?`

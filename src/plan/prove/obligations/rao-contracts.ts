@@ -113,7 +113,7 @@ function findUnknown(
   const ids = nodes.map((node) => node.draft.id)
   const registered = [...capabilities.map((each) => each.capabilityId), ...(inactive?.keys() ?? [])]
   if (capabilityId !== undefined && !registered.includes(capabilityId))
-    return { key: 'capabilityId', suggestion: name('capability', capabilityId, registered) }
+    return { key: 'capabilityId', suggestion: name('Capability', capabilityId, registered) }
   if (facet !== undefined && !facets.some((each) => each.name === facet))
     return {
       key: 'facet',
@@ -128,7 +128,7 @@ function findUnknown(
     key: 'nodeId',
     suggestion: ids.includes(nodeId)
       ? `The node "${nodeId}" does not match the rest of the selector, or calls nothing that reports a confidence`
-      : name('node', nodeId, ids),
+      : name('Node', nodeId, ids),
   }
 }
 
@@ -141,7 +141,7 @@ function isLeftOut(nodeId: string, ids: readonly string[], { nodes }: Draft): bo
 function name(what: string, wanted: string, known: readonly string[]): string {
   const meant = closest(wanted, [...known])
   const hint = meant === undefined ? `There are ${known.slice(0, 10).join(', ')}` : `Did you mean "${meant}"?`
-  return `There is no ${what} "${wanted}". ${hint}`
+  return `${what} "${wanted}" not found. ${hint}`
 }
 
 // Determines which RAO contracts of policies and capabilities apply at a node, for each capability that may execute it.

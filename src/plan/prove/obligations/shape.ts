@@ -84,7 +84,7 @@ function edges({ request, byId }: Resolved): Diagnostic[] {
     const unknown = [from, to].filter((id) => !byId.has(id))
     const wrong =
       unknown.length > 0
-        ? `There is no node "${unknown[0]}"`
+        ? `Node "${unknown[0]}" not found`
         : from === to
           ? 'A node cannot wait for itself'
           : outcomes.has(when)
@@ -223,7 +223,7 @@ function problemWith(source: Source, { byId, request }: Resolved, self?: string)
       ? undefined
       : 'The envelope gives /inputs/…, /objective and /specialInstructions'
   }
-  if (!('node' in source) || !byId.has(source.node)) return `There is no node "${String(source.node)}"`
+  if (!('node' in source) || !byId.has(source.node)) return `Node "${String(source.node)}" not found`
   if (source.node === self) return 'A node cannot take its own output'
   const { pointer = '' } = source
   return pointer === '' || pointer.startsWith('/')
