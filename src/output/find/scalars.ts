@@ -1,6 +1,5 @@
 /** Finds scalar answers: a string, a number, a boolean, one of a few words. */
 import { type JsonType, jsonType } from '../../base/json.ts'
-import { normalForm } from '../coerce/match-names.ts'
 import { THOUGHT_TAG_END } from '../decode/ends.ts'
 import { makeNode } from '../decode/tree/tree.ts'
 import type { Block } from '../scan/prose.ts'
@@ -8,6 +7,7 @@ import { Region } from '../scan/region.ts'
 import { decodeBare, type Scan } from '../scan/scan.ts'
 import type { Conversion } from '../types.ts'
 import { type Attempt, attempt, type Trial } from './attempt.ts'
+import { findListedWords } from './listed-words.ts'
 import { scanOptionsOf } from './survey.ts'
 
 /** Readings of the text as a scalar, best first; only the valid ones unless there are none. */
@@ -37,7 +37,7 @@ export function scalarAttempts(trial: Trial, { blocks, regions }: Scan): Attempt
     if (types.includes('string') && isWord && add(textRegion(trial, start, end))) return tries
   }
   if (values !== undefined && add(onlyWord(trial, values))) return tries
-  if (types.includes('boolean') && add(onlyWord(trial, ['true', 'false']))) return tries
+  if (types.includes('boolean') && add(onlyWord(trial, TRUTH_WORDS))) return tries
   if (numeric) add(onlyNumber(trial))
   return tries
 }
@@ -144,21 +144,19 @@ function trimmed(text: string, start: number, end: number): [number, number] {
   return [start + before, end - after]
 }
 
+const TRUTH_WORDS = ['true', 'false']
 const NEGATION = /\b(?:not|no|never|non|isn't|neither|without)[\s-]+(?:\w+\s+)?$/i
 
 /** The only listed word in the text, if it is not negated. */
 function onlyWord(trial: Trial, values: readonly unknown[]): Region | undefined {
-  if (trial.text.length > 20_000) return undefined
-  const found: Region[] = []
-  for (const value of values) {
-    if (typeof value !== 'string' || normalForm(value) === '') continue
-    const pattern = new RegExp(`(?<![\\p{L}\\p{N}_])${escapeRegExp(value)}(?![\\p{L}\\p{N}_])`, 'iu')
-    const match = pattern.exec(trial.text)
-    if (match !== null && NEGATION.test(trial.text.slice(Math.max(0, match.index - 16), match.index)))
-      return undefined
-    if (match !== null) found.push(wordRegion(trial.text, match.index, match[0].length))
+  const { text } = trial
+  if (text.length > 20_000) return undefined
+  let only: Region | undefined
+  for (const { start, length } of findListedWords(text, values)) {
+    if (only !== undefined || NEGATION.test(text.slice(Math.max(0, start - 16), start))) return undefined
+    only = wordRegion(text, start, length)
   }
-  return found.length === 1 ? found[0] : undefined
+  return only
 }
 
 function wordRegion(text: string, start: number, length: number): Region {
@@ -166,10 +164,6 @@ function wordRegion(text: string, start: number, length: number): Region {
   const node = { ...makeNode('string', text.slice(start, end), start, end), bare: true }
   const edits = [{ rule: 'bare-value' as const, start, end, after: node }]
   return new Region({ value: node.value, edits, start, end, bare: true }, { at: () => node })
-}
-
-function escapeRegExp(text: string): string {
-  return text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
 }
 
 /** The only number in the text. */
