@@ -14,7 +14,7 @@ const engine = ['engine', ...plan]
 const insideOnly = {
   adapters: [
     'telemetry/tracing.ts',
-    'net/guard.ts',
+    'net/address-filter.ts',
     'executors/callbacks.ts',
     'executors/http.ts',
     'executors/local.ts',

@@ -3,7 +3,7 @@
 import type { HttpDispatcherOptions } from './adapters/executors/http.ts'
 import type { NodePartial } from './adapters/executors/model.ts'
 import type { Price } from './adapters/models/index.ts'
-import type { GuardOptions } from './adapters/net/guard.ts'
+import type { AddressFilterOptions } from './adapters/net/address-filter.ts'
 import type { TracingOptions } from './adapters/telemetry/tracing.ts'
 import { isObject } from './base/json.ts'
 import {
@@ -109,7 +109,7 @@ export interface PlannerChoice {
 
 /** Limits and settings of calls to agents over HTTP. */
 export interface HttpOptions
-  extends GuardOptions,
+  extends AddressFilterOptions,
     Pick<HttpDispatcherOptions, 'maxBytes' | 'timeoutMs' | 'callbackMs'>,
     Pick<AgentsOptions, 'cacheTtlMs' | 'selfRefreshMs'> {
   /** Public URL of this server, such as `https://proviso.example`; without it, agents must answer synchronously. */

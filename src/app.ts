@@ -89,7 +89,7 @@ async function buildApp(options: AppOptions, opened: Opened): Promise<App> {
     await engine.close(given)
     tracing?.runs.close()
     agents?.living.close()
-    await agents?.guard.close()
+    await agents?.addressFilter.close()
     if (typeof options.store !== 'object') await store.close()
   }
   return {

@@ -1,7 +1,7 @@
 /** Wires agents over HTTP: the registry, the dispatcher and the callbacks. */
 import { createCallbacks, type UnawaitedAnswer } from '../adapters/executors/callbacks.ts'
 import { httpDispatcher } from '../adapters/executors/http.ts'
-import { createGuard } from '../adapters/net/guard.ts'
+import { createAddressFilter } from '../adapters/net/address-filter.ts'
 import type { AppOptions, HttpOptions } from '../app-options.ts'
 import { ProvisoError } from '../base/errors/error.ts'
 import { pick } from '../base/json.ts'
@@ -28,11 +28,11 @@ export function wireAgents(
   },
 ) {
   const { store, clock, env, onPartial } = parts
-  const guard = createGuard(http)
+  const addressFilter = createAddressFilter(http)
   const agents = createAgents({
     ...pick(parts, ['shared', 'clock', 'onError']),
     registrations: store.records.registrations,
-    inspectUrl: guard.inspect,
+    inspectUrl: addressFilter.inspect,
     seal: createEndpointSeal({
       keys: http.secretKeys ?? readSecretKeys(env),
       clear: http.clearSecrets ?? store.name === 'memory',
@@ -53,7 +53,7 @@ export function wireAgents(
     onUnawaited: parts.onUnawaited,
   })
   const dispatcher = httpDispatcher({
-    guard,
+    addressFilter,
     clock,
     callbacks,
     findEndpoint: ({ tenant, capability: { capabilityId } }) => agents.findEndpoint({ tenant, capabilityId }),
@@ -62,7 +62,7 @@ export function wireAgents(
     ...(onPartial && { onPartial }),
   })
   const services: AgentServices = { registrar, callbacks }
-  return { catalogs, living, dispatcher, services, guard }
+  return { catalogs, living, dispatcher, services, addressFilter }
 }
 
 /** Rejects a callback URL that agents could not reach: their answers would be lost. */

@@ -11,7 +11,7 @@ import type { RepairCost, SampleGroup } from '../domain/ports/sample.ts'
 import type { Stage } from '../output/index.ts'
 
 export type StageCounts = { [S in Stage]: number }
-type FallbackStep = (typeof fallbackStages)[number]
+type FallbackStage = (typeof fallbackStages)[number]
 export type Counts = Map<string, number>
 
 /** What the reader changed, or would have changed in shadow mode. */
@@ -32,7 +32,7 @@ export interface Figures {
   readonly locations: Counts
   readonly soe: { applied: number; skipped: number; readonly reasons: Counts }
   readonly precheck: { total: number; pass: number; fail: number; skipped: number }
-  readonly fallbacks: { readonly [R in FallbackStep]: { taken: number; success: number } }
+  readonly fallbacks: { readonly [R in FallbackStage]: { taken: number; success: number } }
   readonly repair: { -readonly [K in keyof RepairCost]: RepairCost[K] }
   /** Attempts in which the reader changed the text, and the value (AROS-57). */
   readonly touched: { text: number; value: number }

@@ -175,7 +175,7 @@ const basicKinds: Readonly<Record<string, Readonly<Keywords>>> = {
 /** Schemas that are made anew at every look are endless; so deep, nothing is said any more. */
 const deepest = 64
 
-/** An object that is used in several places, or inside of itself, becomes a definition that these places refer to. */
+/** An object that is used in several locations, or inside of itself, becomes a definition that these locations refer to. */
 function buildJsonSchema(root: unknown, describe: Describe): JsonSchema {
   const made = new Map<unknown, Keywords>()
   const shared = new Map<Keywords, string>()

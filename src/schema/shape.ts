@@ -126,7 +126,7 @@ class PartsShape implements Shape {
   readonly #members = new Map<string, Where>()
   readonly #forbidden = new Map<string, boolean>()
   readonly #named: ReadonlySet<string>
-  /** How many items have places of their own. */
+  /** How many items have locations of their own. */
   readonly #prefix: number
   /** Where every later item is described. */
   readonly #rest: Where

@@ -3,7 +3,12 @@ import { createServer, type Server } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createMemoryStore } from '../../src/adapters/stores/memory/memory.ts'
 import type { AttemptResult, Dispatch } from '../../src/index.ts'
-import { createCallbacks, createGuard, type GuardOptions, httpDispatcher } from '../seams/agents.ts'
+import {
+  type AddressFilterOptions,
+  createAddressFilter,
+  createCallbacks,
+  httpDispatcher,
+} from '../seams/agents.ts'
 import { systemClock } from '../seams/base.ts'
 import { parseCapability } from '../seams/domain.ts'
 import { agent, json, status } from './support.ts'
@@ -27,11 +32,11 @@ if (!parsed.ok) throw new Error('A capability')
 const capability = parsed.value
 
 /** One call to this address, by the dispatcher itself, as if it had been registered. */
-async function dial(url: string, options: GuardOptions = {}): Promise<AttemptResult> {
+async function dial(url: string, options: AddressFilterOptions = {}): Promise<AttemptResult> {
   // Schemes and ports are let through: the address alone decides.
-  const guard = createGuard({ schemes: ['http:', 'https:'], ports: 'any', ...options })
+  const guard = createAddressFilter({ schemes: ['http:', 'https:'], ports: 'any', ...options })
   const dispatcher = httpDispatcher({
-    guard,
+    addressFilter: guard,
     clock: systemClock,
     findEndpoint: () => ({ url, keys: [{ keyId: 'k', secret: 'psk_key' }] }),
     callbacks: createCallbacks({
@@ -184,7 +189,9 @@ describe('an address that is not public', () => {
   it('is not dialled when a name changes its meaning between registration and call', async () => {
     const resolve = resolvesTo(['93.184.216.34'], ['127.0.0.1'])
     const options = { schemes: ['http:'], ports: 'any', resolve } as const
-    expect(await createGuard(options).inspect(`http://rebinding.example:${trap.port}/`)).toBeUndefined()
+    expect(
+      await createAddressFilter(options).inspect(`http://rebinding.example:${trap.port}/`),
+    ).toBeUndefined()
     const called = await dial(`http://rebinding.example:${trap.port}/`, options)
     expect(called).toMatchObject({ outcome: 'provider_error', issues: [{ code: 'address/refused' }] })
     expect(trap.visits).toBe(0)
@@ -229,15 +236,15 @@ describe('what may be dialled', () => {
   })
 
   it('is https on port 443 unless the settings allow more', () => {
-    const guard = createGuard()
+    const guard = createAddressFilter()
     expect(guard.check('https://agents.example/work')).toBeUndefined()
     expect(guard.check('http://agents.example/')?.message).toContain('http:')
     expect(guard.check('https://agents.example:8443/')?.message).toContain('8443')
-    expect(createGuard({ ports: [443, 8443] }).check('https://agents.example:8443/')).toBeUndefined()
+    expect(createAddressFilter({ ports: [443, 8443] }).check('https://agents.example:8443/')).toBeUndefined()
   })
 
   it('this machine, in development, and nothing else that is private', () => {
-    const guard = createGuard({ allowLoopback: true })
+    const guard = createAddressFilter({ allowLoopback: true })
     for (const url of ['http://127.0.0.1:8080/', 'http://localhost:1/', 'http://[::1]:80/'])
       expect(guard.check(url)).toBeUndefined()
     for (const url of ['http://10.0.0.1/', 'https://10.0.0.1/', 'http://169.254.169.254/', 'http://0.0.0.0/'])
@@ -246,7 +253,7 @@ describe('what may be dialled', () => {
 
   it('hosts, ports and ranges that the operator names, and no neighbours of theirs', async () => {
     const resolve = resolvesTo(['10.9.9.9'])
-    const guard = createGuard({
+    const guard = createAddressFilter({
       allow: ['agents.internal', '10.0.0.5:8080', '10.1.0.0/16', '[fd00::5]:80'],
       resolve,
     })
@@ -267,7 +274,9 @@ describe('what may be dialled', () => {
   })
 
   it('a list that cannot be read is a mistake of the operator, reported at once', () => {
-    expect(() => createGuard({ allow: ['10.0.0.0/99'] })).toThrow('is not a host, address or range')
-    expect(() => createGuard({ allow: ['a:b:c:d:e:f:g:h:i'] })).toThrow('is not a host, address or range')
+    expect(() => createAddressFilter({ allow: ['10.0.0.0/99'] })).toThrow('is not a host, address or range')
+    expect(() => createAddressFilter({ allow: ['a:b:c:d:e:f:g:h:i'] })).toThrow(
+      'is not a host, address or range',
+    )
   })
 })

@@ -81,7 +81,7 @@ it('prints the tables of the reference from the code', async () => {
       ],
     ),
     table(
-      'Findings of the prover',
+      'Diagnostics of the prover',
       ['code', 'severity', 'cause', 'what it says'],
       Object.entries(diagnosticTable).map(([code, row]) => [
         `\`${code}\``,

@@ -10,7 +10,7 @@ export const provider: Recipe = {
       `/** Models of Acme. */
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
 import type { Provider } from '../../domain/ports/provider.ts'
-import { guardedFetch } from './call/guarded-fetch.ts'
+import { safeFetch } from './call/safe-fetch.ts'
 import { sdkProvider } from './call/sdk-provider.ts'
 
 export interface AcmeOptions {
@@ -21,7 +21,7 @@ export interface AcmeOptions {
 
 export function acme({ apiKey, fetch }: AcmeOptions): Provider {
   const baseURL = 'https://api.acme.example/v1'
-  const make = createOpenAICompatible({ name: 'acme', baseURL, apiKey, fetch: guardedFetch(fetch) })
+  const make = createOpenAICompatible({ name: 'acme', baseURL, apiKey, fetch: safeFetch(fetch) })
   return sdkProvider({ name: 'acme', dialect: 'openai', secrets: [apiKey], model: (id) => make.chatModel(id) })
 }
 `,

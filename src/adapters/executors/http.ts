@@ -1,5 +1,5 @@
 /**
- * Calls agents over HTTP: signed, guarded against SSRF, within limits. An agent answers at once, as a stream, or returns 202
+ * Calls agents over HTTP: signed, protected against SSRF, within limits. An agent answers at once, as a stream, or returns 202
  * and calls back. Everything it sends is untrusted and is parsed by the reader.
  */
 
@@ -13,7 +13,7 @@ import type { AttemptResult } from '../../domain/output.ts'
 import type { Dispatch, Dispatcher } from '../../domain/ports/dispatcher.ts'
 import { createRedactor } from '../../domain/redaction/redact.ts'
 import { watchStream } from '../models/generate/stream-watch.ts'
-import type { Guard } from '../net/guard.ts'
+import type { AddressFilter } from '../net/address-filter.ts'
 import { callIdOf, type PendingCallbacks } from './callbacks.ts'
 import { ended, failureEnd, refusedAddress, statusEnd, usage } from './http-failures.ts'
 import type { NodePartial } from './model.ts'
@@ -21,7 +21,7 @@ import { readAnswer, readArriving, readAskedText, readPosted } from './read-answ
 import { signatureHeaders as names, type Signed, sign } from './signature.ts'
 
 export interface HttpDispatcherOptions {
-  readonly guard: Guard
+  readonly addressFilter: AddressFilter
   readonly clock: Clock
   /** Returns the endpoint of an agent; `undefined` if it is not registered. */
   readonly findEndpoint: (agent: {
@@ -42,7 +42,7 @@ export interface HttpDispatcherOptions {
 }
 
 export function httpDispatcher(options: HttpDispatcherOptions): Dispatcher {
-  const { guard, clock, callbacks } = options
+  const { addressFilter, clock, callbacks } = options
   const { timeoutMs = 120_000, callbackMs = 3_600_000, maxBytes = 1_048_576 } = options
   return {
     kind: 'http',
@@ -59,7 +59,7 @@ export function httpDispatcher(options: HttpDispatcherOptions): Dispatcher {
         return never(`Cannot call "${capability.capabilityId}": it has no valid signing key`)
       const { url, bearer } = endpoint
       const callbackBase = options.callbackBase?.()
-      const wrong = guard.check(url)
+      const wrong = addressFilter.check(url)
       if (wrong) return refusedAddress(wrong.message, wrong.hint)
       const early =
         call.attempt > 1 || call.repeated ? await callbacks.earlier(call.idempotencyKey) : undefined
@@ -70,7 +70,15 @@ export function httpDispatcher(options: HttpDispatcherOptions): Dispatcher {
           ...(bearer !== undefined && { bearer }),
           ...(callbackBase !== undefined && { callbackBase }),
         })
-        return send(call, { ...parts, url, signal, guard, clock, maxBytes, onPartial: options.onPartial })
+        return send(call, {
+          ...parts,
+          url,
+          signal,
+          addressFilter,
+          clock,
+          maxBytes,
+          onPartial: options.onPartial,
+        })
       }
       const later = async (signal: AbortSignal) => {
         if (callbackBase === undefined)
@@ -116,21 +124,21 @@ interface Sending {
   readonly headers: { readonly [name: string]: string }
   readonly body: string
   readonly signal: AbortSignal
-  readonly guard: Guard
+  readonly addressFilter: AddressFilter
   readonly clock: Clock
   readonly maxBytes: number
   readonly onPartial: HttpDispatcherOptions['onPartial']
 }
 
 async function send(call: Dispatch, sending: Sending): Promise<AttemptResult | 'later'> {
-  const { url, headers, body, signal, guard, maxBytes } = sending
+  const { url, headers, body, signal, addressFilter, maxBytes } = sending
   const { request } = await import('undici')
   const response = await request(url, {
     method: 'POST',
     headers,
     body,
     signal,
-    dispatcher: await guard.connections(),
+    dispatcher: await addressFilter.connections(),
     // The caller's signal limits the time of the whole answer.
     headersTimeout: 0,
     bodyTimeout: 0,

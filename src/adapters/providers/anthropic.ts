@@ -1,7 +1,7 @@
 /** Entry point `proviso/providers/anthropic`: Claude models through the Messages API. */
 import { createAnthropic } from '@ai-sdk/anthropic'
 import type { Provider } from '../../domain/ports/provider.ts'
-import { guardedFetch } from './call/guarded-fetch.ts'
+import { safeFetch } from './call/safe-fetch.ts'
 import { sdkProvider } from './call/sdk-provider.ts'
 
 export interface AnthropicOptions {
@@ -17,7 +17,7 @@ const toolWords = 800
 
 /** Where a model has no structured output, the package asks for a tool call instead; its arguments are the answer. */
 export function anthropic({ apiKey, fetch, ...rest }: AnthropicOptions): Provider {
-  const make = createAnthropic({ apiKey, ...rest, fetch: guardedFetch(fetch) })
+  const make = createAnthropic({ apiKey, ...rest, fetch: safeFetch(fetch) })
   return sdkProvider({
     name: 'anthropic',
     dialect: 'anthropic',

@@ -3,7 +3,7 @@ import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
 import type { LanguageModelV3 } from '@ai-sdk/provider'
 import type { Provider } from '../../domain/ports/provider.ts'
 import { secretsIn } from '../../domain/redaction/redact.ts'
-import { guardedFetch } from './call/guarded-fetch.ts'
+import { safeFetch } from './call/safe-fetch.ts'
 import { sdkProvider } from './call/sdk-provider.ts'
 import { splitServer } from './call/split-server.ts'
 
@@ -39,7 +39,7 @@ export function compatible(options: CompatibleOptions = {}): Provider {
       // Keys go to the server they were given for; one that a model id names gets none.
       ...(baseURL === options.baseURL && apiKey !== undefined && { apiKey }),
       ...(baseURL === options.baseURL && headers && { headers: { ...headers } }),
-      fetch: guardedFetch(fetch),
+      fetch: safeFetch(fetch),
     })
     if (servers.size < mostServers) servers.set(baseURL, (model) => made.chatModel(model))
     return (model: string) => made.chatModel(model)

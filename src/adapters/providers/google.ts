@@ -1,7 +1,7 @@
 /** Entry point `proviso/providers/google`: Gemini models through the Generative Language API. */
 import { createGoogleGenerativeAI } from '@ai-sdk/google'
 import type { Provider } from '../../domain/ports/provider.ts'
-import { guardedFetch } from './call/guarded-fetch.ts'
+import { safeFetch } from './call/safe-fetch.ts'
 import { sdkProvider } from './call/sdk-provider.ts'
 
 export interface GoogleOptions {
@@ -13,6 +13,6 @@ export interface GoogleOptions {
 }
 
 export function google({ apiKey, fetch, ...rest }: GoogleOptions): Provider {
-  const make = createGoogleGenerativeAI({ apiKey, ...rest, fetch: guardedFetch(fetch) })
+  const make = createGoogleGenerativeAI({ apiKey, ...rest, fetch: safeFetch(fetch) })
   return sdkProvider({ name: 'google', dialect: 'google', secrets: [apiKey], model: (id) => make(id) })
 }

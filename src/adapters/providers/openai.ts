@@ -1,7 +1,7 @@
 /** Entry point `proviso/providers/openai`: OpenAI's models through the Responses API, or chat completions. */
 import { createOpenAI } from '@ai-sdk/openai'
 import type { Provider } from '../../domain/ports/provider.ts'
-import { guardedFetch } from './call/guarded-fetch.ts'
+import { safeFetch } from './call/safe-fetch.ts'
 import { sdkProvider } from './call/sdk-provider.ts'
 
 export interface OpenAiOptions {
@@ -20,7 +20,7 @@ export interface OpenAiOptions {
  * const app = await createApp({ providers: [openai({ apiKey })], defaultModel: 'openai/gpt-5-mini' })
  */
 export function openai({ apiKey, api = 'responses', fetch, ...rest }: OpenAiOptions): Provider {
-  const make = createOpenAI({ apiKey, ...rest, fetch: guardedFetch(fetch) })
+  const make = createOpenAI({ apiKey, ...rest, fetch: safeFetch(fetch) })
   return sdkProvider({
     name: 'openai',
     dialect: 'openai',

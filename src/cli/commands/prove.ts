@@ -36,7 +36,7 @@ export function addProveCommand(program: Command): void {
   const command = program
     .command('prove')
     .summary('plan an envelope and prove that the plan can satisfy its contract')
-    .description('prove before a run whether a plan can satisfy its contract, and print the findings')
+    .description('prove before a run whether a plan can satisfy its contract, and print the diagnostics')
     .argument(
       '<file>',
       'pipeline (.yaml), template (.xml), or JSON with an envelope, draft and capabilities; "-" is stdin',

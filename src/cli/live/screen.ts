@@ -170,7 +170,7 @@ function facts(node: NodeView, now: number): string {
   return parts.length === 0 ? '' : `  ${parts.join(', ')}`
 }
 
-interface Placed {
+interface TreeRow {
   readonly node: NodeView
   /** The tree lines in front of the node. */
   readonly branch: string
@@ -179,14 +179,14 @@ interface Placed {
 /** Maximum depth of drawn branches; deeper ones would use too much width. */
 const deepest = 12
 
-function arrangeTree(nodes: readonly NodeView[]): Placed[] {
+function arrangeTree(nodes: readonly NodeView[]): TreeRow[] {
   const children = new Map<string | undefined, NodeView[]>()
   for (const node of nodes) {
     const siblings = children.get(node.parent)
     if (siblings) siblings.push(node)
     else children.set(node.parent, [node])
   }
-  const placed: Placed[] = []
+  const placed: TreeRow[] = []
   const open: { node: NodeView; branch: string; below: string; depth: number }[] = []
   const push = (parent: string | undefined, below: string, depth: number) => {
     const siblings = children.get(parent) ?? []
@@ -218,7 +218,7 @@ const urgency: Partial<Record<NodeStatus, number>> = {
 }
 
 /** Selects nodes when not all fit: first those waiting for a person, then active ones, then the rest, in tree order. */
-function choose(placed: readonly Placed[], rows: number): readonly Placed[] {
+function choose(placed: readonly TreeRow[], rows: number): readonly TreeRow[] {
   if (placed.length <= rows) return placed
   const room = Math.max(rows - 1, 0)
   const chosen = new Set(

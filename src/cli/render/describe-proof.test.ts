@@ -1,6 +1,6 @@
 import pc from 'picocolors'
 import { expect, it } from 'vitest'
-import { describeFindings } from './describe-proof.ts'
+import { describeDiagnostics } from './describe-proof.ts'
 
 it('reports what is missing, where, why and how to fix it', () => {
   const failure = {
@@ -12,7 +12,7 @@ it('reports what is missing, where, why and how to fix it', () => {
     suggestion: 'Add a node that supplies it',
   } as const
   const warning = { severity: 'soft', status: 'unknown', cause: 'advisory', constraint: 'short' } as const
-  const lines = describeFindings({ failures: [failure], warnings: [warning] }, pc.createColors(false))
+  const lines = describeDiagnostics({ failures: [failure], warnings: [warning] }, pc.createColors(false))
   expect(lines).toEqual([
     '✗ node "write"  not shown: input "tone" of "write" is supplied',
     '  nothing in the plan supplies it',
@@ -35,7 +35,7 @@ it('says once what several nodes lack', () => {
       details: { code: 'plan/capability-unknown' },
     }) as const
   const failures = [lacks('tag'), lacks('write')]
-  expect(describeFindings({ failures, warnings: [] }, pc.createColors(false))).toEqual([
+  expect(describeDiagnostics({ failures, warnings: [] }, pc.createColors(false))).toEqual([
     '✗ the whole plan  not shown: the capabilities of "tag", "write" are active',
     '  the capability is not registered or not active',
     '  It is inactive: Set OPENAI_API_KEY',

@@ -43,7 +43,7 @@ export function describeProof(view: ProofView, choices: readonly Choice[], color
       'Under a RAO contract',
       rao.map((row) => raoLine(row, colors)),
     ),
-    section(accepted ? 'Not met' : 'What is missing, and how to fix it', describeFindings(bundle, colors)),
+    section(accepted ? 'Not met' : 'What is missing, and how to fix it', describeDiagnostics(bundle, colors)),
     section('Not certain before it runs', describeNotes(bundle, colors)),
     section(
       'Why',
@@ -90,18 +90,18 @@ const causes: Record<Cause, string> = {
 }
 
 /** Renders the findings of the prover as lines: what is missing, where, and how to fix it. */
-export function describeFindings(
+export function describeDiagnostics(
   { failures, warnings }: Pick<DiagnosticBundle, 'failures' | 'warnings'>,
   colors: Colors,
 ): string[] {
   const unmet = failures.filter(({ status }) => status === 'unsatisfied')
-  const roots = unmet.filter((finding) => !isConsequence(finding))
+  const roots = unmet.filter((diagnostic) => !isConsequence(diagnostic))
   const consequences = unmet.filter(isConsequence)
   return [
-    ...joinUnavailable([...roots, ...consequences]).flatMap((finding) =>
-      describe(finding, colors.red('✗'), colors),
+    ...joinUnavailable([...roots, ...consequences]).flatMap((diagnostic) =>
+      describe(diagnostic, colors.red('✗'), colors),
     ),
-    ...warnings.flatMap((finding) => describe(finding, colors.yellow('!'), colors)),
+    ...warnings.flatMap((diagnostic) => describe(diagnostic, colors.yellow('!'), colors)),
   ]
 }
 
@@ -120,10 +120,10 @@ function describeNotes(
 /** Merges the findings of all nodes that lack the same thing, such as the key of one provider. */
 function joinUnavailable(findings: readonly Diagnostic[]): Diagnostic[] {
   const groups = new Map<unknown, Diagnostic[]>()
-  for (const finding of findings) {
-    const { suggestion, details } = finding
-    const key = details?.['code'] === 'plan/capability-unknown' && suggestion ? suggestion : finding
-    groups.set(key, [...(groups.get(key) ?? []), finding])
+  for (const diagnostic of findings) {
+    const { suggestion, details } = diagnostic
+    const key = details?.['code'] === 'plan/capability-unknown' && suggestion ? suggestion : diagnostic
+    groups.set(key, [...(groups.get(key) ?? []), diagnostic])
   }
   return [...groups.values()].flatMap((group) => {
     const [first] = group
@@ -134,8 +134,8 @@ function joinUnavailable(findings: readonly Diagnostic[]): Diagnostic[] {
   })
 }
 
-function describe(finding: Diagnostic, mark: string, colors: Colors): string[] {
-  const { nodeId, capabilityId, constraint, constraintId, suggestion } = finding
+function describe(diagnostic: Diagnostic, mark: string, colors: Colors): string[] {
+  const { nodeId, capabilityId, constraint, constraintId, suggestion } = diagnostic
   const where = [
     nodeId === undefined ? '' : `node "${nodeId}"`,
     capabilityId === undefined ? '' : `capability "${capabilityId}"`,
@@ -143,12 +143,12 @@ function describe(finding: Diagnostic, mark: string, colors: Colors): string[] {
   const what = constraint ?? constraintId ?? 'the plan satisfies the contract'
   return [
     `${mark} ${colors.bold(oneLine(where.join(', ') || 'the whole plan'))}  not shown: ${oneLine(what, 300)}`,
-    `  ${reasonOf(finding)}`,
+    `  ${reasonOf(diagnostic)}`,
     ...(suggestion === undefined ? [] : [`  ${colors.dim(oneLine(suggestion, 300))}`]),
   ]
 }
 
-/** Uses the sentence of the finding's table row if there is one, else its cause. */
+/** Uses the sentence of the diagnostic's table row if there is one, else its cause. */
 function reasonOf({ cause, details }: Diagnostic): string {
   const code = String(details?.['code'] ?? '')
   return Object.hasOwn(diagnosticTable, code)

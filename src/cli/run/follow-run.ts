@@ -20,7 +20,7 @@ import { count, spell } from '../one-line.ts'
 import type { StoreChoice } from '../options/store-option.ts'
 import { colors, printIssues, printJson, printNote, printProblem } from '../print.ts'
 import { type Again, againFlags, describeAnswer, describeAsk } from '../render/describe-ask.ts'
-import { describeFindings } from '../render/describe-proof.ts'
+import { describeDiagnostics } from '../render/describe-proof.ts'
 import { describeDoubts } from '../render/describe-run.ts'
 import { chooseServedPlanner } from '../serve/choose-models.ts'
 import { commandLine } from '../shell.ts'
@@ -206,7 +206,7 @@ function reportRun(report: Report): number {
   const { result, state, quiet, interrupted, wanted } = report
   if (result.status === 'completed' && !quiet) printDone(result, state)
   const { warnings = [] } = state.plan?.diagnostics ?? {}
-  if (!quiet) for (const line of describeFindings({ failures: [], warnings }, colors)) printNote(line)
+  if (!quiet) for (const line of describeDiagnostics({ failures: [], warnings }, colors)) printNote(line)
   if (result.inDoubt && !quiet) printNote(`${colors.yellow('!')} in doubt: ${describeDoubts(result.inDoubt)}`)
   const error = state.finished?.error
   if (result.status === wanted && wanted !== 'completed') {
@@ -237,7 +237,7 @@ function printFailure(runId: string, error: Failure, { again, forgets }: Report)
   printProblem(
     diagnostics ? 'the plan was rejected: it is not shown that it can satisfy the contract' : error.message,
   )
-  if (diagnostics) for (const line of describeFindings(diagnostics, colors)) printNote(line)
+  if (diagnostics) for (const line of describeDiagnostics(diagnostics, colors)) printNote(line)
   printIssues(error.issues ?? [], 'the answer', '')
   // Findings of a proof, and issues with a hint, already say how to fix them.
   const hasHint = diagnostics !== undefined || error.issues?.some(({ hint }) => hint !== undefined)

@@ -52,7 +52,7 @@ const ownTable = {
   },
   'plan/rejected': {
     says: 'no plan was proved to satisfy the contract',
-    hint: 'Follow the suggestion of the first finding in details.diagnostics',
+    hint: 'Follow the suggestion of the first diagnostic in details.diagnostics',
   },
   'plan/replan-limit': {
     says: 'a new plan was ordered, and the run has had as many as it may',

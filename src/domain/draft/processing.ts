@@ -16,7 +16,7 @@ export interface Processing {
   /** The reader says what it would do and changes nothing: texts are read as with `aop: off` (AROS-29). */
   readonly shadow: boolean
   /**
-   * `repair` lets the ladder act, `validate` only the reader; `off` takes the answer as it is, for the node's contract to
+   * `repair` lets the fallback steps act, `validate` only the reader; `off` takes the answer as it is, for the node's contract to
    * judge. Where structured output is off, none of them acts.
    */
   readonly enforcement: 'off' | 'validate' | 'repair'

@@ -71,7 +71,7 @@ export function raoError(error: RaoError, path = ''): ErrorEnvelope {
   return { type: 'CONTRACT_ERROR', reason: error.error, message, details, path }
 }
 
-/** A finding of the prover. */
+/** A diagnostic of the prover. */
 export function diagnosticError(diagnostic: Diagnostic): ErrorEnvelope {
   const { cause, constraint, constraintId } = diagnostic
   return {

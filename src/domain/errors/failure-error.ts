@@ -77,7 +77,7 @@ export function nodeError({ outcome, error, attempt }: EventPayloads['node_error
   return { ...envelope, details: { ...envelope.details, outcome, attempt } }
 }
 
-/** Returns why a draft was rejected: the root finding, to fix first. */
+/** Returns why a draft was rejected: the root diagnostic, to fix first. */
 export function rejectionError({ diagnostics }: EventPayloads['plan_rejected']): ErrorEnvelope {
   const root = rootOf(diagnostics.failures)
   if (root !== undefined) return diagnosticError(root)
@@ -115,15 +115,15 @@ function exhaustedResource({ code, details, issues }: Failure): string | undefin
   return code !== 'attempt/invalid' && issues?.[0]?.code === 'budget/exhausted' ? 'turns' : undefined
 }
 
-/** The finding that a plan is rejected for. */
-function rootFinding(details: Failure['details']): Diagnostic | undefined {
+/** The diagnostic that a plan is rejected for. */
+function findRootDiagnostic(details: Failure['details']): Diagnostic | undefined {
   // The engine puts the findings there.
   const bundle = details?.['diagnostics'] as unknown as DiagnosticBundle | undefined
   return bundle?.failures && rootOf(bundle.failures)
 }
 
 function rejectionOf({ details }: Failure): Pick<ErrorEnvelope, 'reason' | 'path'> {
-  const root = rootFinding(details)
+  const root = findRootDiagnostic(details)
   return root === undefined ? { reason: 'rejected', path: '' } : toReasonAndPath(root)
 }
 
@@ -132,9 +132,9 @@ function detailsOf(failure: Failure): { readonly [key: string]: Json } {
   return jsonMap({ hint: hintOf(failure), ...details, code, issues })
 }
 
-/** What to do about a failure: its own issue or finding knows better than its kind. */
+/** What to do about a failure: its own issue or diagnostic knows better than its kind. */
 function hintOf({ code, issues = [], details }: Failure): string | undefined {
-  const found = code === 'plan/rejected' ? rootFinding(details)?.suggestion : undefined
+  const found = code === 'plan/rejected' ? findRootDiagnostic(details)?.suggestion : undefined
   return found ?? issues.find(({ hint }) => hint !== undefined)?.hint ?? failureHint(code)
 }
 

@@ -21,7 +21,7 @@ export function plannerFailureIn(error: unknown): PlannerFailure | undefined {
   return isKnown ? asPlannerFailure(error.cause as Json | undefined) : undefined
 }
 
-/** The same from the details of a finding. */
+/** The same from the details of a diagnostic. */
 export function asPlannerFailure(details: Json | undefined): PlannerFailure | undefined {
   const { outcome, provider, model, tries } = (details ?? {}) as { readonly [name: string]: Json }
   if (outcome !== 'throttled' && outcome !== 'unavailable') return undefined

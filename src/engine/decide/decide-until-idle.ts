@@ -10,7 +10,7 @@ import { defaultConcurrency } from '../journal/run-head.ts'
 import { decide } from './decide.ts'
 import { decideStart, type Start } from './start-nodes.ts'
 
-export interface Step {
+export interface Decisions {
   /** In the order in which they were applied to the state; to be appended unchanged. */
   readonly events: NewEvent[]
   readonly starts: Start[]
@@ -29,11 +29,11 @@ const mostFacts = 1_000_000
  * Applies new events and all decisions that follow to the state. `takeSlot` returns whether the capability has capacity for
  * one more attempt.
  */
-export function step(
+export function decideUntilIdle(
   state: RunState,
   context: DecisionContext,
   given: { readonly happened: readonly NewEvent[]; readonly takeSlot: (capabilityId: string) => boolean },
-): Step {
+): Decisions {
   const events: NewEvent[] = []
   const starts: Start[] = []
   const take = (facts: readonly NewEvent[]) => {

@@ -18,7 +18,7 @@ import { reopenFacts } from './ask/reopen.ts'
 import { holds, type Verdict } from './checks/conditions.ts'
 
 /** The input of the policy rules: what has happened. */
-export interface Signal {
+export interface PolicyInput {
   /** All triggers that apply: the first policy that matches any of them wins. */
   readonly kinds: readonly TriggerKind[]
   readonly node?: NodeState
@@ -32,16 +32,16 @@ export interface Signal {
   readonly failure?: () => WantedAsk
 }
 
-/** Returns the events of the first policy that the signal triggers; none if no policy matches. */
-export function policyFacts(state: RunState, context: DecisionContext, signal: Signal): NewEvent[] {
+/** Returns the events of the first policy that the input triggers; none if no policy matches. */
+export function policyFacts(state: RunState, context: DecisionContext, input: PolicyInput): NewEvent[] {
   const exhausted: NewEvent[] = []
   for (const policy of listTriggers(state.envelope.policies)) {
-    const verdict = matches(policy, signal)
+    const verdict = matches(policy, input)
     if (verdict === 'no') continue
     if (!mayAct(state, policy)) {
-      // Signals about the whole answer end the run with a reason, and `emit` guards nothing: neither needs a log entry.
-      if (signal.node && policy.action.type !== 'emit')
-        exhausted.push(exhaustedFact(state, context.now, policy, signal.node))
+      // Inputs about the whole answer end the run with a reason, and `emit` guards nothing: neither needs a log entry.
+      if (input.node && policy.action.type !== 'emit')
+        exhausted.push(exhaustedFact(state, context.now, policy, input.node))
       continue
     }
     // A condition that cannot be evaluated must not open a gate: asks a person instead.
@@ -53,9 +53,9 @@ export function policyFacts(state: RunState, context: DecisionContext, signal: S
       policyId: policy.id,
       action,
       trigger: policy.trigger.kind,
-      nodeId: signal.node?.node.id,
-      shown: signal.fresh,
-      ...(signal.failure && { failure: signal.failure }),
+      nodeId: input.node?.node.id,
+      shown: input.fresh,
+      ...(input.failure && { failure: input.failure }),
     })
     return [...exhausted, ...acted]
   }
@@ -68,18 +68,18 @@ function exhaustedFact(state: RunState, now: number, policy: RuntimePolicy, { no
   return factsFor(state, now)('log', { event: 'policy.exhausted', payload }, { nodeId: node.id })
 }
 
-function matches(policy: RuntimePolicy, signal: Signal): Verdict {
+function matches(policy: RuntimePolicy, input: PolicyInput): Verdict {
   const { trigger } = policy
-  if (!policy.enabled || !signal.kinds.includes(trigger.kind)) return 'no'
+  if (!policy.enabled || !input.kinds.includes(trigger.kind)) return 'no'
   switch (trigger.kind) {
     case 'onNodeComplete':
     case 'onValidationFail': {
-      if (!selects(trigger.selector, signal.node)) return 'no'
+      if (!selects(trigger.selector, input.node)) return 'no'
       if (trigger.condition === undefined) return 'yes'
-      return holds(trigger.condition, signal.values())
+      return holds(trigger.condition, input.values())
     }
     case 'onMetricBelow': {
-      const value = metric(trigger.metric, signal)
+      const value = metric(trigger.metric, input)
       return value !== undefined && value < trigger.threshold ? 'yes' : 'no'
     }
     default:
@@ -103,10 +103,10 @@ function selects(selector: Selector | undefined, node: NodeState | undefined): b
 }
 
 /** Reads a named metric, or a number inside the new value; a missing or non-numeric value never counts as low. */
-function metric(name: string, signal: Signal): number | undefined {
-  const named = signal.metrics && own(signal.metrics, name)
+function metric(name: string, input: PolicyInput): number | undefined {
+  const named = input.metrics && own(input.metrics, name)
   if (typeof named === 'number') return named
-  let value: unknown = signal.fresh
+  let value: unknown = input.fresh
   for (const part of name.split('.')) {
     if (typeof value !== 'object' || value === null) return undefined
     value = own(value, part)

@@ -10,7 +10,7 @@ import type { AttemptResult } from '../../domain/output.ts'
 import type { Append, AppendResult, HeadUpdate, Lease } from '../../domain/ports/store.ts'
 import type { RunState } from '../../domain/run.ts'
 import { charged, settlement } from '../decide/budget.ts'
-import type { Step } from '../decide/decide-until-idle.ts'
+import type { Decisions } from '../decide/decide-until-idle.ts'
 import type { Start } from '../decide/start-nodes.ts'
 import { factsFor } from '../events.ts'
 import type { PlanningResult } from './planning.ts'
@@ -23,7 +23,7 @@ export interface ActiveCall extends AttemptRef {
 
 /** What was decided in a turn and is being written. */
 export interface Decision {
-  readonly step: Step
+  readonly step: Decisions
   readonly isIdle: boolean
 }
 
@@ -115,7 +115,7 @@ export type Input =
   | { readonly kind: 'planned'; readonly planned: Planned }
   /** The journal was read; without events there is no run. */
   | { readonly kind: 'read'; readonly run: RunState | undefined }
-  | { readonly kind: 'decided'; readonly step: Step; readonly now: number }
+  | { readonly kind: 'decided'; readonly step: Decisions; readonly now: number }
   /** The new run is stored, with this lease. */
   | { readonly kind: 'leased'; readonly lease: Lease }
   | { readonly kind: 'written'; readonly result: WriteResult }

@@ -12,7 +12,7 @@ import type { Append, AppendResult, HeadUpdate, Lease } from '../../domain/ports
 import { fold } from '../../domain/run/fold.ts'
 import type { RunState } from '../../domain/run.ts'
 import { type AttemptLocation, orphanFacts } from '../decide/decide.ts'
-import { type Step, step } from '../decide/decide-until-idle.ts'
+import { type Decisions, decideUntilIdle } from '../decide/decide-until-idle.ts'
 import type { CallInFlight, DecisionContext } from '../events.ts'
 import {
   type ActorState,
@@ -200,9 +200,10 @@ function decideTurn(
     decisionContext,
   }: { readonly run: RunState; readonly isReread: boolean; readonly decisionContext: DecisionContext },
   { slots, planAtHand }: Pick<ActorContext, 'slots' | 'planAtHand'>,
-): Step {
+): Decisions {
   const takeSlot = (capabilityId: string) => slots.take(state.runId, capabilityId)
-  const decideAfter = (happened: readonly NewEvent[]) => step(run, decisionContext, { happened, takeSlot })
+  const decideAfter = (happened: readonly NewEvent[]) =>
+    decideUntilIdle(run, decisionContext, { happened, takeSlot })
   let done = decideAfter([
     ...state.opening,
     ...toPendingEvents(run, decisionContext.now, state.taken),

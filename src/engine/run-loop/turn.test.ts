@@ -3,7 +3,7 @@ import type { Envelope } from '../../domain/envelope.ts'
 import type { NewEvent } from '../../domain/event.ts'
 import { begin } from '../../domain/run/fold.ts'
 import type { NodeState, RunState } from '../../domain/run.ts'
-import type { Step } from '../decide/decide-until-idle.ts'
+import type { Decisions } from '../decide/decide-until-idle.ts'
 import { fact } from '../events.ts'
 import type { Ended } from './actor-state.ts'
 import { type ActorState, createActorState, type Effect, type Input, isBusy } from './actor-state.ts'
@@ -28,7 +28,7 @@ function runWith(...running: readonly string[]): RunState {
   return { ...begin('r', startEvent), running: new Set(running), nodes: new Map(nodes) }
 }
 
-function stepWith(more: Partial<Step> = {}): Step {
+function stepWith(more: Partial<Decisions> = {}): Decisions {
   return { events: [], starts: [], plan: false, atCapacity: false, missing: [], ...more }
 }
 
@@ -56,7 +56,7 @@ function play(state: ActorState, ...inputs: readonly Input[]) {
 const claimed = createActorState('r', { run: undefined, lease })
 const wake: Input = { kind: 'wake' }
 const failure = (isRetryable: boolean): Input => ({ kind: 'failed', cause: 'down', isRetryable, now: 1_000 })
-const decided = (more: Partial<Step> = {}): Input => ({ kind: 'decided', step: stepWith(more), now: 7 })
+const decided = (more: Partial<Decisions> = {}): Input => ({ kind: 'decided', step: stepWith(more), now: 7 })
 const appended: Input = { kind: 'written', result: 'appended' }
 
 /** A run whose attempts of these nodes are in flight, between two turns. */

@@ -38,7 +38,7 @@ import {
   answersAreWhole,
   iterationsAreWhatTheyYield,
   nodesSettleOnce,
-  nodesStartWhenTheWayIsOpen,
+  nodesStartWhenRouteIsOpen,
 } from './rules/nodes.ts'
 import {
   budgetsAreKept,
@@ -150,7 +150,7 @@ function createRules(): readonly Rule[] {
 const makers: readonly (() => Rule)[] = [
   nothingAfterTheEnd,
   nodesSettleOnce,
-  nodesStartWhenTheWayIsOpen,
+  nodesStartWhenRouteIsOpen,
   plansAnswerTheirRequest,
   attemptsStartOnceAndEndOnce,
   outputsAreOfTheirAttempt,

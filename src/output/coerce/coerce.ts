@@ -56,7 +56,7 @@ class Run implements Coercing {
   /** The node that holds the current value, and the number of steps to it: the source, or the content of a string. */
   #root: { readonly node: () => Node; readonly depth: number }
   /** Path of the current value in the result, and in the text as read. */
-  readonly #place = new Trail()
+  readonly #trail = new Trail()
   readonly #origin = new Trail()
   /** Locations at which the current value is being wrapped in lists, innermost last. Prevents endless recursion. */
   #wrapping = NO_WRAPPING
@@ -104,9 +104,9 @@ class Run implements Coercing {
     const key = where.join('\n')
     if (outer.length >= MOST_WRAPS || outer.includes(key)) return undefined
     this.#wrapping = [...outer, key]
-    this.#place.enter(0)
+    this.#trail.enter(0)
     const value = this.at(held, where)
-    this.#place.leave()
+    this.#trail.leave()
     this.#wrapping = outer
     return { value }
   }
@@ -132,7 +132,7 @@ class Run implements Coercing {
   }
 
   readonly pointer = (below?: string): Pointer => {
-    const { pointer } = this.#place
+    const { pointer } = this.#trail
     return below === undefined ? pointer : child(pointer, below)
   }
 
@@ -193,11 +193,11 @@ class Run implements Coercing {
     if (where.length === 0) return held.value
     const wrapping = this.#wrapping
     this.#wrapping = NO_WRAPPING
-    this.#place.enter(token)
+    this.#trail.enter(token)
     this.#origin.enter(step)
     const value = this.at(held, where)
     this.#origin.leave()
-    this.#place.leave()
+    this.#trail.leave()
     this.#wrapping = wrapping
     return value
   }

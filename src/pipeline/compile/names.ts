@@ -27,7 +27,7 @@ const roots = ['input', 'initial_input', 'previous_step', 'steps', 'context', 'i
  */
 function lookUp(scope: Scope, path: readonly string[], mention: Mention): Value | undefined {
   const based = baseOf(scope, path, mention)
-  return based && step(scope, based.value, { path: based.rest, mention })
+  return based && followPath(scope, based.value, { path: based.rest, mention })
 }
 
 /** The root value of a path, and the rest of the path. */
@@ -129,7 +129,7 @@ function fresh({ build, prefix }: Scope, name: string): string {
   return id
 }
 
-function step(
+function followPath(
   scope: Scope,
   value: Value,
   { path, mention }: { readonly path: readonly string[]; readonly mention: Mention },

@@ -91,13 +91,13 @@ function subjectFinder(view: LintView): (comment: YamlComment) => Subject | unde
   }
 }
 
-interface Placed {
+interface SuppressionSubject {
   readonly subject: Subject
   readonly start: number
   readonly end: number
 }
 
-function subjectsOf({ steps, document: { root } }: LintView): readonly Placed[] {
+function subjectsOf({ steps, document: { root } }: LintView): readonly SuppressionSubject[] {
   const entries = ['agents', 'imports'].flatMap((key) => {
     const map = entryOf(root, key)?.value
     return map?.kind === 'map' && !map.alias ? map.entries : []

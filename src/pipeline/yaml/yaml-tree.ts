@@ -21,7 +21,7 @@ import { yamlLimits } from './scan-yaml.ts'
 
 export type YamlNode = YamlScalar | YamlList | YamlMap
 
-interface Placed {
+interface Located {
   /** From the first character of the value to its last; anchors and tags come before it. */
   readonly range: TextRange
   /** Range of the alias, for a node reached through one; `range` is the range at its anchor. */
@@ -30,19 +30,19 @@ interface Placed {
   readonly anchor?: string
 }
 
-export interface YamlScalar extends Placed {
+export interface YamlScalar extends Located {
   readonly kind: 'scalar'
   readonly value: string | number | boolean | null
   readonly style: 'plain' | 'single' | 'double' | 'literal' | 'folded'
 }
 
-export interface YamlList extends Placed {
+export interface YamlList extends Located {
   readonly kind: 'list'
   readonly items: readonly YamlNode[]
   readonly flow: boolean
 }
 
-export interface YamlMap extends Placed {
+export interface YamlMap extends Located {
   readonly kind: 'map'
   readonly entries: readonly YamlEntry[]
   readonly flow: boolean

@@ -8,7 +8,7 @@ import { child, tokens } from '../../base/pointer.ts'
 import type { Diagnostic } from '../../domain/diagnostic.ts'
 import type { Facet } from '../../domain/facet.ts'
 import type { FacetIssue, FacetProvenance } from '../../domain/plan.ts'
-import { both, placed, refers } from '../../schema/build/combine.ts'
+import { addDefinition, both, refers } from '../../schema/build/combine.ts'
 import { compileSchema } from '../../schema/compile/compile.ts'
 import type { ViolationCode } from '../../schema/issue-table.ts'
 import type { JsonSchema } from '../../schema/json-schema.ts'
@@ -55,7 +55,7 @@ export function compileContract(request: ContractRequest): CompiledContract {
   for (const [key, facets] of byKey) {
     const together = facets.map((facet) => facet.schema).reduce(both)
     if (facets.length > 1 && isVacant(together)) diagnostics.push(conflict(key, facets))
-    const parts = facets.map((facet) => placed(facet.schema, facet.name, $defs))
+    const parts = facets.map((facet) => addDefinition(facet.schema, facet.name, $defs))
     // A reference resolves only within this contract, so parts with references are combined with `allOf` and not
     // merged.
     properties[key] = parts.length > 1 && parts.some(refers) ? { allOf: parts } : parts.reduce(both)

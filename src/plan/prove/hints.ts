@@ -35,7 +35,7 @@ function wordingFor({ details, cause, constraintId }: Diagnostic): Wording | und
     return () => 'Correct the other findings first: this one follows from them'
   if (details?.['conflictsWith'] !== undefined) return undefined
   const code = details?.['code']
-  // Findings about policies and registrations already name what a caller can change.
+  // Diagnostics about policies and registrations already name what a caller can change.
   if (typeof code === 'string')
     return Object.hasOwn(byCode, code) ? byCode[code as DiagnosticCode] : undefined
   const reason = details?.['reason'] ?? cause
@@ -103,7 +103,7 @@ const byCode: { readonly [code in DiagnosticCode]?: Wording } = {
   'plan/ambiguous': plannersOwn,
   'plan/output-missing': (diagnostic, request) => {
     const name = detail(diagnostic, 'property')
-    return `${waysToSupply(name === undefined ? [] : [name], request)}, or make it optional in outputContract.schema`
+    return `${describeSupply(name === undefined ? [] : [name], request)}, or make it optional in outputContract.schema`
   },
   'plan/output-mismatch': (diagnostic) =>
     `Change "${detail(diagnostic, 'keyword') ?? 'type'}" at outputContract.schema${detail(diagnostic, 'pointer') ?? ''}, or register a capability that supplies what it asks for`,
@@ -135,7 +135,7 @@ function raiseLimit(diagnostic: Diagnostic): string {
 }
 
 /** Suggests how the caller can get the path supplied; names capabilities that a policy excludes, with the policy. */
-function waysToSupply(path: Path, request: ProveRequest): string {
+function describeSupply(path: Path, request: ProveRequest): string {
   const { selection, topology } = request.envelope.policies.planner
   const what = path.length === 0 ? 'the answer' : path.join('.')
   const able = suppliersOf(path, request)
@@ -173,7 +173,7 @@ const byReason: { readonly [reason: string]: Wording } = {
       : []
     const meant = paths.flatMap((path) => meantBy(path, request) ?? [])
     const hint = meant.length > 0 ? `. Did you mean ${meant.join(', ')}?` : ''
-    const ways = paths.map((path) => waysToSupply(path, request))
+    const ways = paths.map((path) => describeSupply(path, request))
     return `${ways.join('. ')}, or change the constraint "${constraintId}"${hint}`
   },
   missing_enforcer: (diagnostic) =>

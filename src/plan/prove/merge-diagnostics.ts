@@ -46,8 +46,8 @@ function satisfactionOf(scores: readonly Score[]): number {
 function statusOf(merged: readonly Diagnostic[]): DiagnosticBundle['status'] {
   if (merged.some(({ severity, status }) => severity === 'hard' && status === 'unsatisfied'))
     return 'rejected'
-  const isFinding = ({ status, cause }: Diagnostic) => status !== 'satisfied' || cause === 'advisory'
-  return merged.some(isFinding) ? 'accepted_with_findings' : 'accepted'
+  const isReported = ({ status, cause }: Diagnostic) => status !== 'satisfied' || cause === 'advisory'
+  return merged.some(isReported) ? 'accepted_with_findings' : 'accepted'
 }
 
 function dedupe(diagnostics: readonly Diagnostic[]): Diagnostic[] {
@@ -99,7 +99,7 @@ const roots: ReadonlySet<unknown> = new Set<DiagnosticCode>([
   'plan/schema',
 ])
 
-/** Findings about a missing value, possibly one that a node with unknown output supplies. */
+/** Diagnostics about a missing value, possibly one that a node with unknown output supplies. */
 const unsupplied: ReadonlySet<unknown> = new Set<DiagnosticCode>([
   'plan/input-missing',
   'plan/output-missing',

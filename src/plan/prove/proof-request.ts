@@ -98,7 +98,7 @@ export interface Resolved {
   readonly slots: readonly Slot[]
   /** The caller's schema, or `true` if it cannot be used. */
   readonly callerSchema: JsonSchema
-  /** Findings of the resolution. */
+  /** Diagnostics of the resolution. */
   readonly diagnostics: readonly Diagnostic[]
 }
 

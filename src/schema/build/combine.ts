@@ -9,7 +9,11 @@ import { partsOf, type SchemaObject } from '../keywords.ts'
 import { listOf, recordOf } from '../values/schema-node.ts'
 
 /** A schema to be written inside another: as it is, or as a reference to a definition that is added to `into`. */
-export function placed(schema: JsonSchema, name: string, into: Record<string, JsonSchema>): JsonSchema {
+export function addDefinition(
+  schema: JsonSchema,
+  name: string,
+  into: Record<string, JsonSchema>,
+): JsonSchema {
   if (typeof schema === 'boolean') return schema
   const plain = withoutDialect(schema)
   if (!refers(plain)) return plain
@@ -66,7 +70,7 @@ export function both(a: JsonSchema, b: JsonSchema): JsonSchema {
   if (isOpen(b)) return a
   if (isPlain(a) && isPlain(b)) return merged(a, b)
   const $defs: Record<string, JsonSchema> = {}
-  const parts = [placed(a, 'first', $defs), placed(b, 'second', $defs)]
+  const parts = [addDefinition(a, 'first', $defs), addDefinition(b, 'second', $defs)]
   return { allOf: parts, ...(Object.keys($defs).length > 0 && { $defs }) }
 }
 

@@ -1,7 +1,7 @@
 /** Schemas of values that are made of others: one of several, a list, a map. */
 import { own } from '../../base/json.ts'
 import type { JsonSchema } from '../json-schema.ts'
-import { placed } from './combine.ts'
+import { addDefinition } from './combine.ts'
 
 interface Member {
   readonly schema: JsonSchema
@@ -38,7 +38,7 @@ function withDefs(
   make: (embed: (schema: JsonSchema, name: string) => JsonSchema) => { readonly [keyword: string]: unknown },
 ): JsonSchema {
   const $defs: Record<string, JsonSchema> = {}
-  const made = make((schema, name) => placed(schema, name, $defs))
+  const made = make((schema, name) => addDefinition(schema, name, $defs))
   const whole = Object.keys($defs).length > 0 ? { ...made, $defs } : made
   return JSON.stringify(whole).length > longestSchema ? outline(made) : whole
 }

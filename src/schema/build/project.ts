@@ -3,7 +3,7 @@ import { type Pointer, tokens } from '../../base/pointer.ts'
 import { indexPattern } from '../condition/evaluate.ts'
 import type { JsonSchema } from '../json-schema.ts'
 import { type Held, hold, itemOf, memberOf, openNode } from '../values/schema-node.ts'
-import { both, isOpen, placed } from './combine.ts'
+import { addDefinition, both, isOpen } from './combine.ts'
 
 export interface Projection {
   readonly schema: JsonSchema
@@ -46,13 +46,13 @@ function walk(held: readonly Held[], path: readonly string[]): Projection {
 function standalone({ schema, scope }: Held): JsonSchema {
   if (typeof schema !== 'object' || schema === null) return schema === true
   const $defs: Record<string, JsonSchema> = {}
-  const part = placed(schema as JsonSchema, 'part', $defs)
+  const part = addDefinition(schema as JsonSchema, 'part', $defs)
   if (Object.keys($defs).length === 0 || schema === scope.root) {
     return Object.keys($defs).length === 0 ? part : (schema as JsonSchema)
   }
   const location = pointerTo(scope.root, schema)
   const root: Record<string, JsonSchema> = {}
-  const whole = placed(scope.root, 'whole', root) as { readonly $ref: string }
+  const whole = addDefinition(scope.root, 'whole', root) as { readonly $ref: string }
   return location === undefined ? true : { $ref: whole.$ref + location, $defs: root }
 }
 

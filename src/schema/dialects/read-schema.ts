@@ -91,7 +91,7 @@ interface Visit {
   readonly recursive: boolean
 }
 
-/** Every schema object: below keywords, and in places that only a local reference names (`#/components/schemas/a`). */
+/** Every schema object: below keywords, and in locations that only a local reference names (`#/components/schemas/a`). */
 function collect(root: SchemaObject, draft: Draft): Visit[] {
   const visits: Visit[] = []
   const seen = new Set<SchemaObject>()
@@ -104,7 +104,7 @@ function collect(root: SchemaObject, draft: Draft): Visit[] {
     const ref = own(visit.schema, '$ref')
     if (typeof ref !== 'string' || !ref.startsWith('#/')) continue
     const target = valueAt(visit.resource, fragmentOf(ref))
-    // References come last, so that a place below a keyword is visited as part of its own resource.
+    // References come last, so that a location below a keyword is visited as part of its own resource.
     if (isObject(target)) queue.push({ ...visit, schema: target })
   }
   return visits

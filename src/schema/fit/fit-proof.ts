@@ -1,5 +1,5 @@
 /**
- * The proof half of `fit`: walks both schemas together and returns the first place where "every value of A satisfies B"
+ * The proof half of `fit`: walks both schemas together and returns the first location where "every value of A satisfies B"
  * could not be shown. A is widened where it is hard to say (its `not`, its patterns), B never is.
  */
 import { canonicalJson } from '../../base/canonical.ts'

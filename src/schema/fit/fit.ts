@@ -17,7 +17,7 @@ export type Fit =
   | { readonly kind: 'yes' }
   /** `witness` satisfies the first schema and breaks the second at `pointer` by `keyword`. */
   | { readonly kind: 'no'; readonly witness: Json; readonly pointer: Pointer; readonly keyword: string }
-  /** The place and keyword that could not be proved. */
+  /** The location and keyword that could not be proved. */
   | { readonly kind: 'unknown'; readonly pointer: Pointer; readonly keyword: string }
 
 /**

@@ -25,7 +25,7 @@ export interface Scope {
 }
 
 /** What was found for a pair of schema and value. */
-interface Finding {
+interface CachedVerdict {
   readonly scope: Scope
   readonly path: string
   ok: boolean
@@ -49,7 +49,7 @@ export class Run {
   visits = 0
   /** How many alternatives the work is inside of: only there can a pair of schema and value come twice. */
   forks = 0
-  readonly #findings = new Map<Site, Map<object, Finding[]>>()
+  readonly #verdicts = new Map<Site, Map<object, CachedVerdict[]>>()
 
   constructor(scope: Scope, collecting: boolean) {
     this.scope = scope
@@ -127,12 +127,12 @@ export class Run {
     return ok
   }
 
-  /** The finding for a pair of schema and value, made anew where there is none that says enough. */
+  /** The verdict for a pair of schema and value, made anew where there is none that says enough. */
   #remember(site: Site, value: object): boolean {
-    let byValue = this.#findings.get(site)
+    let byValue = this.#verdicts.get(site)
     if (byValue === undefined) {
       byValue = new Map()
-      this.#findings.set(site, byValue)
+      this.#verdicts.set(site, byValue)
     }
     const before = byValue.get(value) ?? []
     const known = before.find(
@@ -141,7 +141,7 @@ export class Run {
     // A loop that does not go into the value says nothing about it.
     if (known?.open) return true
     if (known !== undefined && this.#saysEnough(known)) return this.#use(known)
-    const finding: Finding = known ?? {
+    const verdict: CachedVerdict = known ?? {
       scope: this.scope,
       path: this.path,
       ok: true,
@@ -149,37 +149,37 @@ export class Run {
       errors: undefined,
       evaluated: undefined,
     }
-    if (known === undefined) byValue.set(value, [...before, finding])
-    return this.#find(finding, site, value)
+    if (known === undefined) byValue.set(value, [...before, verdict])
+    return this.#find(verdict, site, value)
   }
 
-  #saysEnough(known: Finding): boolean {
+  #saysEnough(known: CachedVerdict): boolean {
     if (!known.ok) return !this.collecting || known.errors !== undefined
     return this.evaluated === undefined || known.evaluated !== undefined
   }
 
-  #use(known: Finding): boolean {
+  #use(known: CachedVerdict): boolean {
     if (known.ok && known.evaluated !== undefined) this.evaluated?.add(known.evaluated)
     if (!known.ok) this.addErrors(known.errors ?? [])
     return known.ok
   }
 
-  #find(finding: Finding, site: Site, value: object): boolean {
+  #find(verdict: CachedVerdict, site: Site, value: object): boolean {
     const { errors, evaluated } = this
     const wanted = this.collecting
     this.errors = wanted ? [] : undefined
     this.evaluated = evaluated?.fresh()
-    finding.open = true
-    finding.ok = this.#check(site, value)
-    finding.open = false
-    if (wanted) finding.errors = this.errors
-    finding.evaluated = this.evaluated ?? finding.evaluated
+    verdict.open = true
+    verdict.ok = this.#check(site, value)
+    verdict.open = false
+    if (wanted) verdict.errors = this.errors
+    verdict.evaluated = this.evaluated ?? verdict.evaluated
     const found = this.errors
     this.errors = errors
     this.evaluated = evaluated
-    if (!finding.ok && found !== undefined) this.addErrors(found)
-    if (finding.ok && finding.evaluated !== undefined) evaluated?.add(finding.evaluated)
-    return finding.ok
+    if (!verdict.ok && found !== undefined) this.addErrors(found)
+    if (verdict.ok && verdict.evaluated !== undefined) evaluated?.add(verdict.evaluated)
+    return verdict.ok
   }
 
   addErrors(found: readonly Kept[]): void {

@@ -1,4 +1,4 @@
-/** What an interpreter reports: one violated keyword at one place, with the violations of the branches of a union below it. */
+/** What an interpreter reports: one violated keyword at one location, with the violations of the branches of a union below it. */
 import type { Pointer } from '../../base/pointer.ts'
 import type { ViolatedKeyword } from '../issue-table.ts'
 

@@ -1,4 +1,4 @@
-/** Checks every regular expression of a schema before Ajv sees it, because only here its place is still known. */
+/** Checks every regular expression of a schema before Ajv sees it, because only here its location is still known. */
 import { ProvisoError } from '../../base/errors/error.ts'
 import { isObject, own } from '../../base/json.ts'
 import { child, type Pointer } from '../../base/pointer.ts'

@@ -8,7 +8,7 @@ import type { JsonSchema } from '../json-schema.ts'
 import { type Part, partsOf, referenceKeywords, type SchemaObject } from '../keywords.ts'
 import { collectNames, type Names, type Resource } from './schema-names.ts'
 
-/** Every schema object that can be reached, with its place and what it leads to. */
+/** Every schema object that can be reached, with its location and what it leads to. */
 export type SchemaGraph = ReadonlyMap<SchemaObject, SchemaNode>
 
 interface SchemaNode {
@@ -19,7 +19,7 @@ interface SchemaNode {
   readonly resource: Resource
 }
 
-/** Walks a schema iteratively, following references also into places that are no known keyword. Expects 2020-12. */
+/** Walks a schema iteratively, following references also into locations that are no known keyword. Expects 2020-12. */
 export function schemaGraph(root: JsonSchema, names: Names = collectNames(root)): SchemaGraph {
   const graph = new Map<SchemaObject, SchemaNode>()
   if (typeof root === 'boolean') return graph

@@ -1,5 +1,5 @@
 /**
- * What is known while a condition is being decided: the values each place may hold, narrowed by what has been assumed.
+ * What is known while a condition is being decided: the values each location may hold, narrowed by what has been assumed.
  * A world is never changed; assuming something gives a new one.
  */
 import type { Json } from '../../base/json.ts'
@@ -48,7 +48,7 @@ export function setAtPath(world: World, path: Path): ValueSet {
 
 const anything: ValueSet = { ...everything, missing: true }
 
-/** The world in which a place holds only these values. */
+/** The world in which a location holds only these values. */
 export function withFact(world: World, path: Path, set: ValueSet): World {
   return { ...world, facts: new Map(world.facts).set(keyOf(path), set) }
 }

@@ -124,7 +124,7 @@ function ofElement({ expr, world, item }: Quantified, solver: Solver): Truth {
 
 const quantified = (op: Quantifier, truth: Truth): Truth => (op === 'none' ? negate(truth) : truth)
 
-/** The same place on both sides: equal whenever it is there. */
+/** The same location on both sides: equal whenever it is there. */
 function sameVar(left: Expr, right: Expr, item: Item): boolean {
   if (left.op !== 'var' || right.op !== 'var') return false
   if (left.from !== right.from || (left.from === 'item' && item === undefined)) return false

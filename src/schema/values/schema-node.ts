@@ -1,5 +1,5 @@
 /**
- * A schema at one place, taken apart for reasoning: all parts that apply together (`$ref` and `allOf` followed), the
+ * A schema at one location, taken apart for reasoning: all parts that apply together (`$ref` and `allOf` followed), the
  * unions among them, members and items. Leaving a part out only makes the set of values larger, so limits are harmless.
  */
 import { isObject, own } from '../../base/json.ts'

@@ -67,7 +67,7 @@ function decideIn(question: Question | undefined, solver: Solver): Truth {
   return { mayHold: follows(true), mayFail: follows(false) }
 }
 
-/** Comparisons of a place with a literal are exact already. */
+/** Comparisons of a location with a literal are exact already. */
 function simple(expr: Expr): boolean {
   return expr.op === 'var' || expr.op === 'literal' || expr.op === 'missing'
 }

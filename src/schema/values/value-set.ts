@@ -1,5 +1,5 @@
 /**
- * The abstract domain of the prover: which values a place may hold. Each kind of value has its own component, so that
+ * The abstract domain of the prover: which values a location may hold. Each kind of value has its own component, so that
  * "missing, or a number from 3" can be said exactly; everything else is widened, never narrowed.
  */
 import { isObject, type Json, jsonEqual } from '../../base/json.ts'
@@ -14,7 +14,7 @@ import {
 } from './number-set.ts'
 
 export interface ValueSet {
-  /** The place may be absent. */
+  /** The location may be absent. */
   readonly missing: boolean
   readonly nil: boolean
   /** Which booleans: bit 1 false, bit 2 true. */

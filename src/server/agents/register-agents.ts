@@ -1,6 +1,6 @@
 /**
  * Registers, renews and removes agents over HTTP. A registration passes the same checks as every other capability (facets,
- * conditions, compiled contracts), its URL is checked against the address guard, and it is stored under its tenant.
+ * conditions, compiled contracts), its URL is checked against the address filter, and it is stored under its tenant.
  */
 
 import { ProvisoError } from '../../base/errors/error.ts'

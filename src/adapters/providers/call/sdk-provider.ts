@@ -4,7 +4,7 @@ import type { ModelAnswer, ModelRequest, Provider } from '../../../domain/ports/
 import { createRedactor } from '../../../domain/redaction/redact.ts'
 import { schemaHash } from '../../../schema/hash.ts'
 import type { DialectName } from '../structured-output/dialects.ts'
-import { planStructured, type Way } from '../structured-output/structured-plan.ts'
+import { planStructured, type StructuredMethod } from '../structured-output/structured-plan.ts'
 import {
   answerOf,
   type FailureContext,
@@ -28,7 +28,7 @@ export interface SdkProviderOptions {
   /** What this provider's package wants beside the common options. */
   readonly extras?: (
     request: ModelRequest,
-    way: Way | undefined,
+    way: StructuredMethod | undefined,
   ) => LanguageModelV3CallOptions['providerOptions']
   readonly now?: () => number
 }
@@ -51,7 +51,7 @@ export function sdkProvider(options: SdkProviderOptions): Provider {
   const call = async (
     model: LanguageModelV3,
     request: ModelRequest,
-    way: Way | undefined,
+    way: StructuredMethod | undefined,
   ): Promise<ModelAnswer> => {
     const given = callOptions(request, way, options.extras?.(request, way))
     const context = { signal: request.signal, now }
@@ -110,7 +110,7 @@ function remember(refusals: Map<string, number>, key: string, count: number): vo
 
 function callOptions(
   request: ModelRequest,
-  way: Way | undefined,
+  way: StructuredMethod | undefined,
   providerOptions: LanguageModelV3CallOptions['providerOptions'],
 ): LanguageModelV3CallOptions {
   const { system, prompt, maxOutputTokens, signal, idempotencyKey, schemaName, trace } = request

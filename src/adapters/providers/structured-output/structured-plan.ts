@@ -1,12 +1,12 @@
-/** What to ask of a provider for one intent and one schema: the ways from the strongest down, and why there is none. */
+/** What to ask of a provider for one intent and one schema: the methods from the strongest down, and why there is none. */
 import { isObject } from '../../../base/json.ts'
 import type { StructuredIntent, StructuredOutcome } from '../../../domain/ports/provider.ts'
 import type { JsonSchema } from '../../../schema/json-schema.ts'
 import { type Dialect, type DialectName, dialects } from './dialects.ts'
 import { lowerSchema } from './lower-schema.ts'
 
-/** One way to ask; the last of a plan asks for nothing. */
-export interface Way {
+/** One method to ask; the last of a plan asks for nothing. */
+export interface StructuredMethod {
   readonly outcome: StructuredOutcome
   readonly format?: { readonly type: 'json'; readonly schema?: { readonly [keyword: string]: unknown } }
   /** Guided decoding: the backend and the schema it holds the model to. */
@@ -28,20 +28,20 @@ export interface PlanRequest {
 }
 
 /** `undefined` when nothing was wanted. */
-export function planStructured(request: PlanRequest): readonly Way[] | undefined {
+export function planStructured(request: PlanRequest): readonly StructuredMethod[] | undefined {
   const { intent, schema, provider, model } = request
   if (intent === 'off') return undefined
-  const skip = (reason: string): Way => ({ outcome: { kind: 'skipped', reason } })
+  const skip = (reason: string): StructuredMethod => ({ outcome: { kind: 'skipped', reason } })
   if (schema === undefined) return [skip('there is no schema')]
   if (isTextContract(schema)) return [skip('the contract is plain text')]
-  if (intent === 'outlines' || intent === 'xgrammar') return guidedWays(request, schema, intent)
+  if (intent === 'outlines' || intent === 'xgrammar') return listGuidedMethods(request, schema, intent)
   const mode = jsonModeOf(provider, model)
   if (mode === 'none') return [skip(`"${model}" has no JSON mode`)]
-  return [...jsonWays(request, schema, mode), skip('the provider refused every JSON mode')]
+  return [...listJsonMethods(request, schema, mode), skip('the provider refused every JSON mode')]
 }
 
-function jsonWays(request: PlanRequest, schema: JsonSchema, mode: JsonMode): Way[] {
-  const ways: Way[] = []
+function listJsonMethods(request: PlanRequest, schema: JsonSchema, mode: JsonMode): StructuredMethod[] {
+  const methods: StructuredMethod[] = []
   const dialect: Dialect = dialects[request.dialect]
   if (mode === 'json_schema') {
     const lowered = lowerSchema(schema, dialect)
@@ -49,26 +49,26 @@ function jsonWays(request: PlanRequest, schema: JsonSchema, mode: JsonMode): Way
       const weakened = lowered.notes.filter(({ kind }) => kind === 'weakened').length
       const { wrapped } = lowered
       const bytes = bytesOf(lowered.schema) + (request.overhead ?? 0)
-      ways.push({
+      methods.push({
         outcome: { kind: 'applied', as: 'json_schema', weakened, bytes, ...(wrapped && { wrapped }) },
         format: { type: 'json', schema: lowered.schema },
       })
     }
   }
   if ((request.jsonObject ?? true) && hasObjectRoot(schema))
-    ways.push({ outcome: { kind: 'applied', as: 'json_object', weakened: 1 }, format: { type: 'json' } })
-  if (ways.length > 0) return ways
+    methods.push({ outcome: { kind: 'applied', as: 'json_object', weakened: 1 }, format: { type: 'json' } })
+  if (methods.length > 0) return methods
   return [{ outcome: { kind: 'skipped', reason: 'the schema cannot be said in this provider’s dialect' } }]
 }
 
-function guidedWays(
+function listGuidedMethods(
   { guides, provider }: PlanRequest,
   schema: JsonSchema,
   backend: 'outlines' | 'xgrammar',
-): Way[] {
+): StructuredMethod[] {
   if (!guides) return [{ outcome: { kind: 'skipped', reason: `${provider} has no guided decoding` } }]
   const lowered = lowerSchema(schema, dialects[backend])
-  const refused: Way = { outcome: { kind: 'skipped', reason: `the server refused ${backend}` } }
+  const refused: StructuredMethod = { outcome: { kind: 'skipped', reason: `the server refused ${backend}` } }
   if (!lowered.schema)
     return [{ outcome: { kind: 'skipped', reason: `the schema cannot be said in ${backend}` } }]
   const weakened = lowered.notes.filter(({ kind }) => kind === 'weakened').length

@@ -31,7 +31,7 @@ import {
 } from '../projections/heads.ts'
 import type { StoredNode, StoredSpan } from '../projections/node-steps.ts'
 import { project, rowKey } from '../projections/projections.ts'
-import { sampleRuns } from '../projections/span-signals.ts'
+import { sampleRuns } from '../projections/span-health.ts'
 import { defaultLimits, newestFirst, oldestFirst, order } from '../shared/list-order.ts'
 import { createListeners, type Listeners } from '../shared/listeners.ts'
 import { createMemoryRecords } from './memory-records.ts'

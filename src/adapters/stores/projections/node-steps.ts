@@ -105,7 +105,7 @@ export function nodeOf(event: NewEvent): string | undefined {
 }
 
 /** Returns the node whose attempt a trace event belongs to, if the event is counted. */
-export function signalOf(event: NewEvent): string | undefined {
+export function findTracedNode(event: NewEvent): string | undefined {
   return event.type === 'log' && isHealthEvent(event.payload) ? event.nodeId : undefined
 }
 

@@ -10,11 +10,11 @@ import { type PlanView, progressOf } from '../../../domain/plan/progress.ts'
 import { type CorrectionRow, coercionPolicyVersion } from '../../../domain/ports/ledger.ts'
 import type { AskRow, AuditRow, MessageRow, OutputRow, SnapshotRow } from '../../../domain/ports/store.ts'
 import {
+  findTracedNode,
   nodeOf,
   patched,
   type StoredNode,
   type StoredSpan,
-  signalOf,
   spanOf,
   stepNode,
   stepSignals,
@@ -72,7 +72,7 @@ export function rowKey({ planVersion, nodeId }: Pick<StoredNode, 'planVersion' |
 export function wanted(events: readonly NewEvent[]): Wanted {
   const found: Wanted = { nodeIds: new Set(), requestIds: new Set(), everything: false }
   for (const event of events) {
-    const nodeId = nodeOf(event) ?? signalOf(event)
+    const nodeId = nodeOf(event) ?? findTracedNode(event)
     if (nodeId !== undefined) found.nodeIds.add(nodeId)
     if (event.type === 'plan_updated') for (const { id } of event.payload.nodes) found.nodeIds.add(id)
     if (event.type === 'nodes_reopened')
@@ -111,7 +111,7 @@ export function project(run: ProjectedRun, events: readonly JournalEvent[], befo
     if (nodeId !== undefined) {
       put(stepNode(node(nodeId) ?? unplanned(event, nodeId), event))
     }
-    const tracedId = signalOf(event)
+    const tracedId = findTracedNode(event)
     const traced = tracedId === undefined ? undefined : node(tracedId)
     if (traced !== undefined) put(stepSignals(traced, event))
     const span = spanOf(run, event, { node, signals })

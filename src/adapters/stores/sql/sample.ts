@@ -1,7 +1,7 @@
 /** Health figures of a database: three queries over the columns that spans have for it, one pass each. */
 import { type Kysely, type SelectQueryBuilder, sql } from 'kysely'
 import type { Sample, SampleGroup, SampleQuery } from '../../../domain/ports/sample.ts'
-import { slotWidth } from '../projections/span-signals.ts'
+import { slotWidth } from '../projections/span-health.ts'
 import type { SqlDialect } from './dialects/sql-dialect.ts'
 import type { SqlDriver } from './sql-driver.ts'
 import { ask, type Statement, type Steps } from './steps.ts'

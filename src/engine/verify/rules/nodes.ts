@@ -39,8 +39,8 @@ export function nodesSettleOnce(): Rule {
  * A node starts or is skipped after all that it waits for: the sources of its edges and of its inputs. It starts if a
  * control edge to it is followed, or it has none, and each required input has a source; otherwise it is skipped.
  */
-export function nodesStartWhenTheWayIsOpen(): Rule {
-  let graphs = new Map<string, Placed>()
+export function nodesStartWhenRouteIsOpen(): Rule {
+  let graphs = new Map<string, LocatedNode>()
   let ends = new Map<string, JournalEvent>()
   const addGraph = (prefix: string, graph: Graph) => {
     for (const node of graph.nodes) graphs.set(prefix + node.id, { prefix, graph, node })
@@ -94,7 +94,7 @@ export function nodesStartWhenTheWayIsOpen(): Rule {
 type Graph = Pick<Plan, 'nodes' | 'edges'>
 
 /** A node in its plan or body; in an item or a round, ids begin with a prefix. */
-interface Placed {
+interface LocatedNode {
   readonly prefix: string
   readonly graph: Graph
   readonly node: PlanNode
@@ -111,7 +111,7 @@ function forget(prefix: string, ...maps: readonly Map<string, unknown>[]): void 
 function isFollowed(
   { from, to, when }: PlanEdge,
   end: JournalEvent | undefined,
-  { prefix, graph }: Pick<Placed, 'prefix' | 'graph'>,
+  { prefix, graph }: Pick<LocatedNode, 'prefix' | 'graph'>,
 ): boolean {
   if (end?.type === 'node_error') return when !== 'pass'
   if (end?.type !== 'node_complete' || when === 'fail') return false

@@ -10,12 +10,12 @@ import type { Expression } from './expression.ts'
 /** A node that yields a value. */
 export type BodyNode = TaskNode | CallNode | CondNode | ExpressionNode
 
-interface Placed {
+interface Located {
   readonly range: TextRange
 }
 
 /** `outputSlot` is the name by which later steps of the same sequence see the value. */
-interface Slotted extends Placed {
+interface Slotted extends Located {
   readonly outputSlot?: string
 }
 
@@ -61,7 +61,7 @@ export interface ReduceTask extends TaskBase {
   readonly reduction: BodyNode
 }
 
-export interface InputNode extends Placed {
+export interface InputNode extends Located {
   readonly name: string
   readonly from: BodyNode
 }
@@ -72,7 +72,7 @@ export interface CallNode extends Slotted {
   readonly args: readonly ArgNode[]
 }
 
-export interface ArgNode extends Placed {
+export interface ArgNode extends Located {
   /** Absent: positional. */
   readonly name?: string
   readonly value: BodyNode
@@ -83,7 +83,7 @@ export interface CondNode extends Slotted {
   readonly cases: readonly CaseNode[]
 }
 
-export interface CaseNode extends Placed {
+export interface CaseNode extends Located {
   /** Absent for the last case, which is taken when no other matches. */
   readonly test?: { readonly text: string; readonly range: TextRange }
   readonly body: BodyNode
@@ -95,7 +95,7 @@ export interface ExpressionNode extends Slotted {
 }
 
 /** Text with `{{…}}` in it. */
-export interface DescriptionText extends Placed {
+export interface DescriptionText extends Located {
   /** Expressions are in canonical form, which is also the name of the input. */
   readonly text: string
   readonly expressions: readonly NamedExpression[]
@@ -107,7 +107,7 @@ export interface NamedExpression {
   readonly node: ExpressionNode
 }
 
-export interface TemplateNode extends Placed {
+export interface TemplateNode extends Located {
   readonly name: string
   readonly params: readonly string[]
   /** Short name of a type. */

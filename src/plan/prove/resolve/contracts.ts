@@ -6,7 +6,7 @@ import { child } from '../../../base/pointer.ts'
 import type { Capability } from '../../../domain/capability.ts'
 import type { Diagnostic } from '../../../domain/diagnostic.ts'
 import type { DraftNode, FacetProvenance } from '../../../domain/plan.ts'
-import { both, placed } from '../../../schema/build/combine.ts'
+import { addDefinition, both } from '../../../schema/build/combine.ts'
 import { membersOf } from '../../../schema/build/members.ts'
 import { project } from '../../../schema/build/project.ts'
 import { compileSchema } from '../../../schema/compile/compile.ts'
@@ -67,7 +67,7 @@ export function routedOutput(
     .filter(({ required, schema }) => required || schema !== true)
   if (members.length === 0) return output
   const properties = Object.fromEntries(
-    members.map(({ name, schema }) => [name, placed(schema, name, $defs)]),
+    members.map(({ name, schema }) => [name, addDefinition(schema, name, $defs)]),
   )
   const required = members.flatMap((member) => (member.required ? [member.name] : []))
   return both(output, {

@@ -3,7 +3,7 @@
  * value is rejected at the node that can fix it.
  */
 import { jsonEqual } from '../../../base/json.ts'
-import { both, isOpen, placed, refers } from '../../../schema/build/combine.ts'
+import { addDefinition, both, isOpen, refers } from '../../../schema/build/combine.ts'
 import type { JsonSchema } from '../../../schema/json-schema.ts'
 import type { PlannedNode } from './choose.ts'
 
@@ -17,7 +17,7 @@ export function buildObjectSchema(
 ): JsonSchema {
   const $defs: Record<string, JsonSchema> = {}
   const entries = [...properties].map(([name, schemas]): [string, JsonSchema] => {
-    const parts = schemas.map((schema) => placed(schema, name, $defs))
+    const parts = schemas.map((schema) => addDefinition(schema, name, $defs))
     return [name, parts.length > 1 && parts.some(refers) ? { allOf: parts } : parts.reduce(both, true)]
   })
   return {

@@ -1,13 +1,13 @@
 /** Spans ↔ their rows, with the columns that health figures are added up from. */
 import type { SpanRow } from '../../../../domain/ports/store.ts'
 import type { StoredSpan } from '../../projections/node-steps.ts'
-import { spanSignals } from '../../projections/span-signals.ts'
+import { readSpanHealth } from '../../projections/span-health.ts'
 import { decode } from '../../shared/codec.ts'
 import type { SpanTable } from '../tables.ts'
 import type { Encode, Values } from './rows.ts'
 
 export function spanRow(span: StoredSpan, encode: Encode): SpanTable {
-  const found = spanSignals(span)
+  const found = readSpanHealth(span)
   return {
     run_id: span.runId,
     span_id: span.spanId,

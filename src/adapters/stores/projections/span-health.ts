@@ -1,5 +1,5 @@
 /**
- * The signals of a span, for health figures: what is the same in attempts that are alike, and what is only added up.
+ * The health attributes of a span, for health figures: what is the same in attempts that are alike, and what is only added up.
  * Databases keep them as columns; a store without queries forms the same groups here.
  */
 import type { Json } from '../../../base/json.ts'
@@ -8,10 +8,10 @@ import type { RepairCost, Sample, SampleGroup, SampleQuery } from '../../../doma
 import type { SpanRow } from '../../../domain/ports/store.ts'
 import type { RunHead } from '../../../domain/run.ts'
 
-export interface SpanSignals {
+export interface SpanHealth {
   readonly nodeId: string
   readonly model?: string
-  /** JSON with sorted keys: equal text, equal signals. */
+  /** JSON with sorted keys: equal text, equal attributes. */
   readonly signals: string
   readonly repair: RepairCost
 }
@@ -20,7 +20,7 @@ const repairPrefix = 'aros.repair.'
 const modelAttribute = 'aros.model_id'
 
 /** `undefined` for spans that say nothing about models. */
-export function spanSignals({ name, attributes }: Pick<SpanRow, 'name' | 'attributes'>) {
+export function readSpanHealth({ name, attributes }: Pick<SpanRow, 'name' | 'attributes'>) {
   if (name !== 'attempt') return undefined
   const own: [string, Json][] = Object.entries(attributes).filter(([key]) => key.startsWith('aros.'))
   if (own.length === 0) return undefined
@@ -28,7 +28,7 @@ export function spanSignals({ name, attributes }: Pick<SpanRow, 'name' | 'attrib
     .filter(([key]) => key !== modelAttribute && !key.startsWith(repairPrefix))
     .sort(([one], [other]) => (one < other ? -1 : 1))
   const model = attributes[modelAttribute]
-  const found: SpanSignals = {
+  const found: SpanHealth = {
     nodeId: String(attributes['nodeId'] ?? ''),
     ...(typeof model === 'string' && { model }),
     signals: JSON.stringify(Object.fromEntries(alike)),
@@ -77,7 +77,7 @@ export function sampleRuns(runs: Iterable<SampledRun>, query: SampleQuery): Samp
     if (query.tenant !== undefined && head.tenant !== query.tenant) continue
     if (query.pipeline !== undefined && head.pipeline !== query.pipeline) continue
     for (const span of spans.values()) {
-      const found = spanSignals(span)
+      const found = readSpanHealth(span)
       if (found === undefined || span.endedAt < from || span.endedAt > to) continue
       const { nodeId, model, signals, repair } = found
       if (query.nodeId !== undefined && nodeId !== query.nodeId) continue

@@ -1,5 +1,5 @@
 /**
- * SSRF guard for calls to untrusted URLs. The check is made when the connection is opened, on the resolved address, so that
+ * Protection against SSRF for calls to untrusted URLs. The check is made when the connection is opened, on the resolved address, so that
  * a name cannot change its meaning in between (DNS rebinding). Callers do not follow redirects.
  */
 
@@ -10,7 +10,7 @@ import type { Dispatcher } from 'undici'
 import { ProvisoError } from '../../base/errors/error.ts'
 import type { Issue } from '../../base/errors/issue.ts'
 
-export interface GuardOptions extends AddressRules {
+export interface AddressFilterOptions extends AddressRules {
   /** Schemes for hosts that are not named in `allow`. Default `https:` alone; loopback may use both when it is allowed. */
   readonly schemes?: readonly ('http:' | 'https:')[]
   /** Ports for hosts that are not named in `allow`. Default 443 alone; loopback may use any when it is allowed. */
@@ -21,12 +21,12 @@ export interface GuardOptions extends AddressRules {
   ) => Promise<readonly { readonly address: string; readonly family: number }[]>
 }
 
-export interface Guard {
+export interface AddressFilter {
   /** Checks the URL without a lookup: its scheme, port, credentials and, if it has one, its address. */
   check(url: string): Issue | undefined
   /** The same with a lookup of the name; calls are checked again. */
   inspect(url: string): Promise<Issue | undefined>
-  /** Dispatcher for guarded connections; loaded on the first call. */
+  /** Dispatcher for checked connections; loaded on the first call. */
   connections(): Promise<Dispatcher>
   close(): Promise<void>
 }
@@ -39,7 +39,7 @@ export class AddressRefused extends Error {
 
 const connectMs = 10_000
 
-export function createGuard(options: GuardOptions = {}): Guard {
+export function createAddressFilter(options: AddressFilterOptions = {}): AddressFilter {
   const { schemes = ['https:'], ports = [443], allowLoopback = false, resolve = resolveName } = options
   const addresses = addressRules(options)
   let opened: Promise<Dispatcher> | undefined

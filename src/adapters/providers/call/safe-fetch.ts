@@ -14,7 +14,7 @@ export class AnswerTooLong extends Error {
   }
 }
 
-export function guardedFetch(fetch?: typeof globalThis.fetch): typeof globalThis.fetch {
+export function safeFetch(fetch?: typeof globalThis.fetch): typeof globalThis.fetch {
   return async (input, init) => {
     const response = await (fetch ?? globalThis.fetch)(input, { ...init, redirect: 'manual' })
     const { body, status, statusText, headers } = response
