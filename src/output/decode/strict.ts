@@ -1,6 +1,6 @@
 /** Fast path: text that is strict JSON. */
 
-import { DQUOTE, isDigit, isOpener, isSpace, RBRACE } from './chars.ts'
+import { BACKSLASH, DQUOTE, isDigit, isOpener, isSpace, LF, RBRACE } from './chars.ts'
 import { classify } from './unquoted.ts'
 
 export type Strict = { readonly value: unknown } | undefined
@@ -10,11 +10,97 @@ const EXPONENT = /\d[eE]\+?\d{3}/
 
 /** Parses strict JSON; undefined for other text and for text with numbers that would lose digits. */
 export function parseStrict(text: string): Strict {
-  if (!mayBeJson(text)) return undefined
+  if (!mayBeJson(text) || hasFault(text)) return undefined
   const parsed = parseQuietly(text)
   if (parsed === undefined) return undefined
   const suspect = hasLongInteger(text) || EXPONENT.test(text)
   return suspect && losesDigits(text) ? undefined : parsed
+}
+
+/**
+ * Looks for the faults that are cheap to find, in short texts. `JSON.parse` finds them as well, but takes as long to
+ * throw as a kilobyte takes to read.
+ */
+function hasFault(text: string): boolean {
+  if (text.length > LONGEST_SHORT || text.length < 2) return false
+  return (
+    hasStrayQuote(text) ||
+    ((hasOddEnd(text) || COMMENT.test(text.slice(0, BEGINNING))) && hasFaultyOrder(text))
+  )
+}
+
+const LONGEST_SHORT = 4096
+/** Where comments are looked for: an author of comments rarely waits longer with the first one. */
+const BEGINNING = 128
+const COMMENT = / \/[/*]/
+const QUOTE_BEFORE_WORD = /" [a-z]/
+
+/** Whether the first quote between words is not escaped: in JSON one side of a quote is punctuation. */
+function hasStrayQuote(text: string): boolean {
+  const at = text.search(QUOTE_BEFORE_WORD)
+  if (at <= 0) return false
+  const before = text.charCodeAt(at - 1)
+  return before >= 97 && before <= 122
+}
+
+/** Whether a line break follows the opening bracket and the last line begins with no bracket: closing ones may be missing. */
+function hasOddEnd(text: string): boolean {
+  if (text.charCodeAt(1) !== LF) return false
+  let i = text.lastIndexOf('\n', text.length - 2) + 1
+  while (isSpace(text.charCodeAt(i))) i++
+  return CLASSES[text.charCodeAt(i) & 127] !== CLOSER
+}
+
+/** Classes of the characters that JSON allows outside of strings; 0 for all others. */
+const BLANK = 1
+const SCALAR = 2
+const QUOTE = 3
+const OPENER = 4
+const CLOSER = 5
+const SEPARATOR = 6
+const CLASSES = new Uint8Array(128)
+for (const [characters, kind] of [
+  [' \t\n\r', BLANK],
+  ['-+.0123456789eEtrufalsn', SCALAR],
+  ['"', QUOTE],
+  ['{[', OPENER],
+  ['}]', CLOSER],
+  [',:', SEPARATOR],
+] as const)
+  for (const character of characters) CLASSES[character.charCodeAt(0)] = kind
+
+/** Whether the order of tokens or the balance of brackets is not that of JSON. */
+function hasFaultyOrder(text: string): boolean {
+  let depth = 0
+  /** Class of the last token; a separator at the beginning, where a value is due. */
+  let last = SEPARATOR
+  for (let i = 0; i < text.length; i++) {
+    const c = text.charCodeAt(i)
+    const kind = c < 128 ? (CLASSES[c] as number) : 0
+    if (kind === BLANK || (kind === SCALAR && last === SCALAR)) continue
+    const isDue = last === SEPARATOR || last === OPENER
+    if (kind === 0 || (kind >= CLOSER ? last === SEPARATOR : !isDue)) return true
+    if (kind === QUOTE) {
+      i = endOfString(text, i)
+      if (i < 0) return true
+    } else if (kind === OPENER) depth++
+    else if (kind === CLOSER) depth--
+    else if (kind === SEPARATOR && last === OPENER) return true
+    last = kind
+  }
+  return depth !== 0 || last === SEPARATOR
+}
+
+/** Index of the quote that closes the string opened at `from`; -1 without one. */
+function endOfString(text: string, from: number): number {
+  let end = text.indexOf('"', from + 1)
+  while (end > 0 && text.charCodeAt(end - 1) === BACKSLASH) {
+    let slashes = end - 1
+    while (text.charCodeAt(slashes - 1) === BACKSLASH) slashes--
+    if ((end - slashes) % 2 === 0) break
+    end = text.indexOf('"', end + 1)
+  }
+  return end
 }
 
 /** `JSON.parse` without capturing a stack trace for the discarded error, which takes longer than reading a short text. */

@@ -81,21 +81,41 @@ export function isReasoned(text: string, start: number, end: number): boolean {
   return close !== null && !THOUGHT_START.test(behind.slice(0, close.index))
 }
 
-const QUOTED_LINE = /^[^\S\n]*"(?:[^"\\\n]|\\.)*"[^\S\n]*$/gm
+const QUOTED_LINE = /[^\S\n]*"(?:[^"\\\n]|\\.)*"[^\S\n]*$/my
+const LINE_END = /[\n\r\u2028\u2029]/g
 const MOST_LINES = 20
 
 /** Lines between prose that are one JSON string each and contain an escape: an encoded answer. */
 function quotedLines(text: string, seen: Scan): BlockRange[] {
   if (!text.includes('\\')) return []
   const lines: BlockRange[] = []
-  for (const { 0: line, index: start } of text.matchAll(QUOTED_LINE)) {
-    const end = start + line.length
-    if (lines.length >= MOST_LINES) break
-    if (!/\\/.test(line) || !/[{[]/.test(line)) continue
-    if (seen.regions.some((r) => r.start < start && r.end > start)) continue
+  let next = 0
+  for (
+    let start = 0, end = 0;
+    start < text.length && lines.length < MOST_LINES;
+    start = nextLine(text, end)
+  ) {
+    end = start
+    while (next < seen.regions.length && (seen.regions[next] as Region).end <= start) next++
+    const region = seen.regions[next]
+    if (region !== undefined && region.start < start) {
+      // Inside of a region: continue behind it.
+      end = region.end - 1
+      continue
+    }
+    QUOTED_LINE.lastIndex = start
+    if (!QUOTED_LINE.test(text)) continue
+    end = QUOTED_LINE.lastIndex
+    const line = text.slice(start, end)
+    if (!line.includes('\\') || !/[{[]/.test(line)) continue
     lines.push({ start, end, reasoning: isReasoned(text, start, end), kind: 'text', name: '' })
   }
   return lines
+}
+
+function nextLine(text: string, from: number): number {
+  LINE_END.lastIndex = from
+  return LINE_END.test(text) ? LINE_END.lastIndex : text.length
 }
 
 /** `[1]`, `[x]`: bracketed citations in prose. */
