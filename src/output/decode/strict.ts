@@ -1,6 +1,6 @@
 /** Fast path: text that is strict JSON. */
 
-import { BACKSLASH, DQUOTE, isDigit, isOpener, isSpace, LF, RBRACE } from './chars.ts'
+import { DQUOTE, isDigit, isOpener, isSpace, LF, RBRACE } from './chars.ts'
 import { classify } from './unquoted.ts'
 
 export type Strict = { readonly value: unknown } | undefined
@@ -22,17 +22,15 @@ export function parseStrict(text: string): Strict {
  * throw as a kilobyte takes to read.
  */
 function hasFault(text: string): boolean {
-  if (text.length > LONGEST_SHORT || text.length < 2) return false
-  return (
-    hasStrayQuote(text) ||
-    ((hasOddEnd(text) || COMMENT.test(text.slice(0, BEGINNING))) && hasFaultyOrder(text))
-  )
+  if (text.length > 4096) return false
+  // Comments are looked for in the beginning only: their author rarely waits longer with the first one.
+  const start = text.slice(0, 128)
+  if (start.includes('/') && OUTER_SLASH.test(start)) return true
+  return hasStrayQuote(text) || (hasOddEnd(text) && isUnbalanced(text))
 }
 
-const LONGEST_SHORT = 4096
-/** Where comments are looked for: an author of comments rarely waits longer with the first one. */
-const BEGINNING = 128
-const COMMENT = / \/[/*]/
+/** A slash outside of strings. */
+const OUTER_SLASH = /^(?:[^"/]|"(?:[^"\\]|\\.)*")*\//
 const QUOTE_BEFORE_WORD = /" [a-z]/
 
 /** Whether the first quote between words is not escaped: in JSON one side of a quote is punctuation. */
@@ -46,61 +44,21 @@ function hasStrayQuote(text: string): boolean {
 /** Whether a line break follows the opening bracket and the last line begins with no bracket: closing ones may be missing. */
 function hasOddEnd(text: string): boolean {
   if (text.charCodeAt(1) !== LF) return false
-  let i = text.lastIndexOf('\n', text.length - 2) + 1
-  while (isSpace(text.charCodeAt(i))) i++
-  return CLASSES[text.charCodeAt(i) & 127] !== CLOSER
+  const last = text.trimEnd().lastIndexOf('\n')
+  return !/^\s*[}\]]/.test(text.slice(last))
 }
 
-/** Classes of the characters that JSON allows outside of strings; 0 for all others. */
-const BLANK = 1
-const SCALAR = 2
-const QUOTE = 3
-const OPENER = 4
-const CLOSER = 5
-const SEPARATOR = 6
-const CLASSES = new Uint8Array(128)
-for (const [characters, kind] of [
-  [' \t\n\r', BLANK],
-  ['-+.0123456789eEtrufalsn', SCALAR],
-  ['"', QUOTE],
-  ['{[', OPENER],
-  ['}]', CLOSER],
-  [',:', SEPARATOR],
-] as const)
-  for (const character of characters) CLASSES[character.charCodeAt(0)] = kind
+const BRACKETS = /"(?:[^"\\]|\\.)*"|[[\]{}]/g
 
-/** Whether the order of tokens or the balance of brackets is not that of JSON. */
-function hasFaultyOrder(text: string): boolean {
+/** Whether brackets outside of strings are left open, or closed too often. */
+function isUnbalanced(text: string): boolean {
   let depth = 0
-  /** Class of the last token; a separator at the beginning, where a value is due. */
-  let last = SEPARATOR
-  for (let i = 0; i < text.length; i++) {
-    const c = text.charCodeAt(i)
-    const kind = c < 128 ? (CLASSES[c] as number) : 0
-    if (kind === BLANK || (kind === SCALAR && last === SCALAR)) continue
-    const isDue = last === SEPARATOR || last === OPENER
-    if (kind === 0 || (kind >= CLOSER ? last === SEPARATOR : !isDue)) return true
-    if (kind === QUOTE) {
-      i = endOfString(text, i)
-      if (i < 0) return true
-    } else if (kind === OPENER) depth++
-    else if (kind === CLOSER) depth--
-    else if (kind === SEPARATOR && last === OPENER) return true
-    last = kind
+  for (BRACKETS.lastIndex = 0; BRACKETS.test(text); ) {
+    const c = text.charCodeAt(BRACKETS.lastIndex - 1)
+    if (isOpener(c)) depth++
+    else if (c !== DQUOTE) depth--
   }
-  return depth !== 0 || last === SEPARATOR
-}
-
-/** Index of the quote that closes the string opened at `from`; -1 without one. */
-function endOfString(text: string, from: number): number {
-  let end = text.indexOf('"', from + 1)
-  while (end > 0 && text.charCodeAt(end - 1) === BACKSLASH) {
-    let slashes = end - 1
-    while (text.charCodeAt(slashes - 1) === BACKSLASH) slashes--
-    if ((end - slashes) % 2 === 0) break
-    end = text.indexOf('"', end + 1)
-  }
-  return end
+  return depth !== 0
 }
 
 /** `JSON.parse` without capturing a stack trace for the discarded error, which takes longer than reading a short text. */
@@ -127,7 +85,7 @@ function mayBeJson(text: string): boolean {
   let last = text.length - 1
   while (last > first && isSpace(text.charCodeAt(last))) last--
   const close = CLOSERS[text.charAt(first)]
-  if (close === undefined) return true
+  if (close === undefined) return /[-\dtfn]/.test(text.charAt(first))
   return last > first && text.charAt(last) === close && (close !== '}' || hasQuotedKey(text, first + 1))
 }
 
