@@ -41,7 +41,7 @@ export function lastResorts(trial: Trial, seen: Scan, declared: ReadonlySet<stri
 
 /** Whether a region runs to the end of the text and contains non-JSON: its opening bracket belonged to the prose. */
 function beganTooEarly(region: Region): boolean {
-  return region.truncated && region.start > 0 && region.edits.some((edit) => PROSE_RULES.has(edit.rule))
+  return region.truncated && region.start > 0 && region.usesAny(PROSE_RULES)
 }
 
 const PROSE_RULES: ReadonlySet<string> = new Set([

@@ -5,6 +5,7 @@
 import { isObject } from '../../base/json.ts'
 import type { ValueChange } from '../coerce/record.ts'
 import { makeNode, type Node, type TextEdit } from '../decode/tree/tree.ts'
+import { mayHoldJson } from '../decode/tree/value-sink.ts'
 import { rules } from '../rules.ts'
 import { ANSWER, ECHO, isCorrection, tierOf } from '../scan/cues.ts'
 import { decodeInner, peelString } from '../scan/nested-json.ts'
@@ -15,7 +16,7 @@ import { best, type Ranked } from './rank.ts'
 import { isSlight, survey } from './survey.ts'
 import { explainsMore } from './text-coverage.ts'
 import { withCalls } from './tool-calls.ts'
-import { enclosed, lifted, stringsInside } from './unwrap.ts'
+import { enclosed, isContainerExpected, lifted, stringsInside } from './unwrap.ts'
 
 /** Maximum number of regions searched inside; the rest are tried only unchanged. */
 const MOST_READ = 1_000
@@ -141,13 +142,21 @@ function readings(trial: Trial, region: Region, declared: ReadonlySet<string>): 
   const inner = unescaped(trial, region)
   if (inner?.valid && strangeness(inner.plain, declared) === 0) return [direct, inner]
   if (trial.settings.aop !== 'full') return inner?.valid ? [direct, inner] : [direct]
-  const inside = [...lifted(trial, region, declared), ...fromStrings(trial, region, declared)].filter(
-    (tried) => !explainsMore(direct, tried, declared),
-  )
+  const inside = holdsNothing(trial, region)
+    ? []
+    : [...lifted(trial, region, declared), ...fromStrings(trial, region, declared)].filter(
+        (tried) => !explainsMore(direct, tried, declared),
+      )
   if (direct.valid || inside.length > 0) return [direct, ...inside]
   if (isSlight(region.value) && isCited(trial.text, region)) return [direct]
   const around = enclosed(trial, region)
   return around === undefined ? [direct] : [direct, around]
+}
+
+/** Whether an object or list, where one is expected, holds no other and no string that may hold one. */
+function holdsNothing(trial: Trial, { value, keepsJson }: Region): boolean {
+  if (!keepsJson || typeof value !== 'object' || value === null || !isContainerExpected(trial)) return false
+  return !Object.values(value).some(mayHoldJson)
 }
 
 /** Decodes a string that contains JSON. */

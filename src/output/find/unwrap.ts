@@ -128,7 +128,7 @@ function oneOf(
   return scalars && named.length === 1 ? named.map(({ tried }) => tried) : []
 }
 
-function isContainerExpected(trial: Trial): boolean {
+export function isContainerExpected(trial: Trial): boolean {
   const types = trial.target.guided?.root.types ?? []
   return types.length === 0 || types.includes('object') || types.includes('array')
 }

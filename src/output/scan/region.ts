@@ -25,6 +25,8 @@ interface Fields {
   readonly special: boolean | undefined
   /** No repeated keys, no inexact values: the plain value is all that the text says. */
   readonly exact: boolean
+  /** No member that a repeated key replaced may hold JSON. Default false: it is not known. */
+  readonly keepsJson: boolean
 }
 
 /** Source of the nodes, shared by all regions of a scan: hostile texts hold a million regions. */
@@ -76,6 +78,7 @@ export class Region {
   readonly source: string | undefined
   readonly special: boolean | undefined
   readonly exact: boolean
+  readonly keepsJson: boolean
   readonly #edits: LoggedEdits
   readonly #nodes: Nodes
   #list: readonly TextEdit[] | undefined
@@ -94,6 +97,7 @@ export class Region {
     this.source = fields.source
     this.special = fields.special
     this.exact = fields.exact ?? false
+    this.keepsJson = fields.keepsJson ?? false
     this.#nodes = nodes
   }
 
@@ -122,19 +126,20 @@ export class Region {
 
   /** Whether any edit applies this rule. */
   uses(rule: RuleName): boolean {
-    return this.#edits.findRule((name) => name === rule) >= 0
+    return this.#edits.some((name) => name === rule)
+  }
+
+  usesAny(listed: ReadonlySet<string>): boolean {
+    return this.#edits.some((name) => listed.has(name))
   }
 
   usesOnly(rule: RuleName): boolean {
-    return this.#edits.findRule((name) => name !== rule) < 0
+    return !this.#edits.some((name) => name !== rule)
   }
 
   /** Whether the reader, not the text, opened its brackets. */
   get implicit(): boolean {
-    return (
-      this.uses('missing-opener') &&
-      this.edits.some((e) => e.rule === 'missing-opener' && e.start === this.start)
-    )
+    return this.#edits.some((name, start) => name === 'missing-opener' && start === this.start)
   }
 
   /** A copy of the region with changed fields. */

@@ -4,6 +4,7 @@ import { Decoder } from '../decode/decoder.ts'
 import { fenceLine, mayEndThought, THOUGHT_END, THOUGHT_START } from '../decode/ends.ts'
 import { MORE } from '../decode/lookahead.ts'
 import { type DecoderOptions, frameOf, LIST, OBJECT } from '../decode/machine.ts'
+import type { LoggedEdits } from '../decode/tree/edit-log.ts'
 import { type Node, type Sink, sizeOf, type TextEdit } from '../decode/tree/tree.ts'
 import { TreeSink } from '../decode/tree/tree-sink.ts'
 import { ValueSink } from '../decode/tree/value-sink.ts'
@@ -59,11 +60,14 @@ export function scan(text: string, options: ScanOptions, from = 0): Scan {
       i = Math.max(decoder.i, i + 1)
       continue
     }
-    const settled = reconsider(text, region, decoder.fence, {
-      tagEnd: prose.tagEnd,
-      ambiguous: decoder.ambiguous && doubts++ < MOST_DOUBTS,
-      options,
-    })
+    const settled =
+      region.editCount === 0 && !decoder.ambiguous
+        ? region
+        : reconsider(text, region, decoder.fence, {
+            tagEnd: prose.tagEnd,
+            ambiguous: decoder.ambiguous && doubts++ < MOST_DOUBTS,
+            options,
+          })
     if (settled.end < region.end) overruns.count++
     // A common region already has its surroundings: copying each would double the cost of hostile texts.
     const placed = settled === region && escaped !== region
@@ -139,13 +143,15 @@ function regionAt(
   { nodes, fence, reasoning }: Surroundings & { readonly nodes: SharedNodes },
 ): Region | undefined {
   run(decoder, start, nodes.options)
-  const { value, begun, edits, special, repeated } = sink.take()
-  const exact = !special && !repeated
+  const { value, begun, edits, special } = sink
+  const exact = !special && !sink.repeated
+  const keepsJson = !sink.replacedJson
+  sink.reset()
   if (!begun || decoder.tooDeep || nodes.options.allowance.exhausted) return undefined
   const { i: end, truncated } = decoder
   const thought = reasoning || decoder.ended === 'thought'
   return new Region(
-    { value, edits, start, end, truncated, fence, reasoning: thought, special, exact },
+    { value, edits, start, end, truncated, fence, reasoning: thought, special, exact, keepsJson },
     nodes.of(decoder),
   )
 }
@@ -386,14 +392,14 @@ export function decodeBare(
 /** A single item needs no list around it. */
 function bareRegion(
   node: Node,
-  edits: TextEdit[],
+  edits: LoggedEdits,
   extent: { start: number; end: number; truncated: boolean },
 ): Region {
   const item = sizeOf(node) === 1 ? node.items?.[0] : undefined
   if (node.kind !== 'array' || item === undefined) {
     return new Region({ value: node.value, edits, ...extent }, { at: () => node })
   }
-  const inner = edits.filter((e) => e.start >= item.start && e.end <= item.end && !isBracket(e))
+  const inner = edits.toList().filter((e) => e.start >= item.start && e.end <= item.end && !isBracket(e))
   const { value, start, end, bare } = item
   return new Region(
     { value, edits: inner, start, end, truncated: extent.truncated, bare },

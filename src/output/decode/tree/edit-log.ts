@@ -50,11 +50,15 @@ export class EditLog {
     return this.#rules[index] as RuleName
   }
 
+  startAt(index: number): number {
+    return this.#ranges[index * WIDTH] as number
+  }
+
   at(index: number): TextEdit {
     const after = this.#afters[index]
     return {
       rule: this.ruleAt(index),
-      start: this.#ranges[index * WIDTH] as number,
+      start: this.startAt(index),
       end: this.#ranges[index * WIDTH + 1] as number,
       after: this.#ranges[index * WIDTH + 2] === 0 ? (after as string) : { value: after },
     }
@@ -86,10 +90,11 @@ export class LoggedEdits {
     return this.#log.ruleAt(this.#from + index)
   }
 
-  /** Index of the first edit whose rule matches; -1 without one. */
-  findRule(matches: (rule: RuleName) => boolean): number {
-    for (let index = 0; index < this.length; index++) if (matches(this.ruleAt(index))) return index
-    return -1
+  /** Whether any edit matches, by its rule and start. */
+  some(matches: (rule: RuleName, start: number) => boolean): boolean {
+    for (let index = 0; index < this.length; index++)
+      if (matches(this.ruleAt(index), this.#log.startAt(this.#from + index))) return true
+    return false
   }
 
   at(index: number): TextEdit {
@@ -97,7 +102,9 @@ export class LoggedEdits {
   }
 
   toList(): TextEdit[] {
-    return Array.from({ length: this.length }, (_, index) => this.at(index))
+    const list: TextEdit[] = []
+    for (let index = 0; index < this.length; index++) list.push(this.at(index))
+    return list
   }
 }
 

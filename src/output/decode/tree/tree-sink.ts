@@ -1,5 +1,6 @@
 /** Stores the location of every value in columns; nodes are built from them on demand. */
-import type { Marked, Node, NodeKind, TextEdit } from './tree.ts'
+import type { LoggedEdits } from './edit-log.ts'
+import type { Marked, Node, NodeKind } from './tree.ts'
 import { ValueSink } from './value-sink.ts'
 
 const KINDS: readonly NodeKind[] = ['object', 'array', 'string', 'number', 'boolean', 'null', 'constant']
@@ -112,12 +113,13 @@ export class TreeSink extends ValueSink {
   #closed = 0
 
   /** Returns the finished value and resets the sink. */
-  takeNode(): { node: Node | undefined; edits: TextEdit[] } {
+  takeNode(): { node: Node | undefined; edits: LoggedEdits } {
     const rows = this.#rows
-    const { begun, edits } = this.take()
+    const { begun, edits } = this
+    this.reset()
     this.#rows = new Rows()
     this.#open = []
-    return { node: begun ? new RowNode(rows, 0) : undefined, edits: edits.toList() }
+    return { node: begun ? new RowNode(rows, 0) : undefined, edits }
   }
 
   override open(kind: 'object' | 'array', start: number): void {

@@ -15,6 +15,8 @@ export class ValueSink implements Sink {
   #logged = 0
   /** A key occurred twice. */
   repeated = false
+  /** A repeated key replaced a container, or a string that may hold one. */
+  replacedJson = false
   /** Some value is inexact: a bare word, `NaN`, digits kept as text. */
   special = false
   protected readonly containers: Container[] = []
@@ -35,14 +37,11 @@ export class ValueSink implements Sink {
   /** Index of each key in objects with repeated keys; absent until the first repetition. */
   #indexes: Map<Container, Map<string, number>> | undefined
 
-  /** Returns what was read and resets the sink. */
-  take(): { value: unknown; begun: boolean; edits: LoggedEdits; special: boolean; repeated: boolean } {
-    const { value, begun, special, repeated } = this
+  /** The edits of the current value. */
+  get edits(): LoggedEdits {
     const from = this.#logged
     const to = this.#log.length
-    const edits = from === to ? NO_EDITS : new LoggedEdits(this.#log, from, to)
-    this.reset()
-    return { value, begun, edits, special, repeated }
+    return from === to ? NO_EDITS : new LoggedEdits(this.#log, from, to)
   }
 
   reset(): void {
@@ -50,6 +49,7 @@ export class ValueSink implements Sink {
     this.begun = false
     this.#logged = this.#log.length
     this.repeated = false
+    this.replacedJson = false
     this.special = false
     this.#top = undefined
     this.#members = 0
@@ -170,6 +170,7 @@ export class ValueSink implements Sink {
   /** Last one wins: an edit removes the earlier member. */
   #dropEarlier(top: Container, key: string): void {
     this.repeated = true
+    this.replacedJson ||= mayHoldJson(top[key as keyof Container])
     this.#indexes ??= new Map()
     let indexes = this.#indexes.get(top)
     if (indexes === undefined) {
@@ -189,6 +190,13 @@ export class ValueSink implements Sink {
     if (Array.isArray(top)) top.pop()
     else if (top !== undefined) delete top[this.keys[this.keys.length - 1] as string]
   }
+}
+
+const OPENER = /[{[｛［]/
+
+/** Whether a value is a container, or a string with an opening bracket. */
+export function mayHoldJson(value: unknown): boolean {
+  return typeof value === 'string' ? OPENER.test(value) : typeof value === 'object' && value !== null
 }
 
 /** The growing value of a stream: plain objects and lists that fill up as the text arrives, and the finished paths. */
