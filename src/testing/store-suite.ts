@@ -3,6 +3,7 @@
  * functions of a test runner.
  */
 import type { Store } from '../domain/ports/store.ts'
+import { eraseSuite } from './stores/erase.ts'
 import { journalSuite, messageSuite } from './stores/journal.ts'
 import { leaseSuite } from './stores/leases.ts'
 import { projectionSuite } from './stores/projections.ts'
@@ -56,6 +57,7 @@ export function storeSuite(
     valueSuite(suite)
     recordSuite(suite)
     pruneSuite(suite)
+    eraseSuite(suite)
     sampleSuite(suite)
     describe('of claimed runs, which it may cache,', () => {
       const held = suiteOn(holding)

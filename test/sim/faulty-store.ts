@@ -134,6 +134,8 @@ export function faultyStore(context: StoreContext, life: Life): Store {
     messages: (runId, limit) => call(() => real.messages(runId, limit)),
     sample: (query) => call(() => real.sample(query)),
     prune: (request) => call(() => real.prune(request)),
+    findRunsAbout: (query) => call(() => real.findRunsAbout(query)),
+    erase: (request) => call(() => real.erase(request)),
     close: async () => {},
   }
 }

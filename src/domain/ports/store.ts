@@ -7,6 +7,7 @@ import type { Ask } from '../ask.ts'
 import type { JournalEvent, NewEvent } from '../event.ts'
 import type { RunHead } from '../run.ts'
 import type { RunStatus, TerminalStatus } from '../status.ts'
+import type { Erase, Erased, SubjectQuery } from './erase.ts'
 import type { CorrectionLedger } from './ledger.ts'
 import type { Records } from './records.ts'
 import type { Sample, SampleQuery } from './sample.ts'
@@ -179,6 +180,10 @@ export interface Prune {
   readonly before: number
   /** Only runs of this tenant. */
   readonly tenant?: string
+  /** Only runs of tenants other than these. */
+  readonly exceptTenants?: readonly string[]
+  /** Only runs with one of these statuses. Default: all that are over. */
+  readonly status?: readonly TerminalStatus[]
   /** Only count what would be deleted. Default false. */
   readonly dryRun?: boolean
 }
@@ -240,6 +245,15 @@ export interface Store {
    * continues.
    */
   prune(request: Prune): Promise<Pruned>
+
+  /** Ids of the runs whose envelope names a subject (`metadata.subject`). Reads the first event of every run. */
+  findRunsAbout(query: SubjectQuery): Promise<string[]>
+  /**
+   * Erases runs that are over, of any age: all their rows, large values that no other run uses, stored answers to requests
+   * about them, and their bytes in the files of the store. Each leaves a row in the operations audit. An interrupted call
+   * leaves whole runs; call it again.
+   */
+  erase(request: Erase): Promise<Erased>
 
   /** Absent unless enabled when the store was opened. */
   readonly ledger?: CorrectionLedger

@@ -18,8 +18,15 @@ type Registered = Omit<RegistrationRow, 'status'>
 /** How many names each `take` checks for expiry. */
 const sweepSize = 100
 
+export interface MemoryRecords extends Records {
+  readonly once: Records['once'] & {
+    /** Deletes stored answers about a run, or counts them; returns their number. */
+    deleteAbout(runId: string, dryRun: boolean): number
+  }
+}
+
 /** `now` of the store that these belong to; it throws once that is closed. */
-export function createMemoryRecords({ now }: Pick<Clock, 'now'>): Records {
+export function createMemoryRecords({ now }: Pick<Clock, 'now'>): MemoryRecords {
   const operations = createOperations(now)
   return {
     tokens: createTokens(now, operations),
@@ -143,7 +150,7 @@ function createRegistrations(now: () => number, operations: Records['operations'
   }
 }
 
-function createNames(now: () => number): Records['once'] {
+function createNames(now: () => number): MemoryRecords['once'] {
   const names = new Map<string, { body: Json; until: number }>()
   const held = (name: string) => {
     const found = names.get(name)
@@ -171,6 +178,11 @@ function createNames(now: () => number): Records['once'] {
     async release(name) {
       now()
       names.delete(name)
+    },
+    deleteAbout(runId, dryRun) {
+      const about = [...names].filter(([, { body }]) => JSON.stringify(body).includes(JSON.stringify(runId)))
+      if (!dryRun) for (const [name] of about) names.delete(name)
+      return about.length
     },
   }
 }

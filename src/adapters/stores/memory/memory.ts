@@ -2,9 +2,11 @@
 
 import { ProvisoError } from '../../../base/errors/error.ts'
 import { type Clock, systemClock } from '../../../base/time/clock.ts'
+import { isAboutSubject } from '../../../domain/envelope/subjects.ts'
 import { numbered } from '../../../domain/event/numbered.ts'
 import type { JournalEvent } from '../../../domain/event.ts'
 import type { PlanView } from '../../../domain/plan/progress.ts'
+import type { Erase, Erased, ErasedRun, SubjectQuery } from '../../../domain/ports/erase.ts'
 import type { CorrectionQuery, CorrectionRow } from '../../../domain/ports/ledger.ts'
 import type {
   AskRow,
@@ -17,7 +19,7 @@ import type {
   SnapshotRow,
   Store,
 } from '../../../domain/ports/store.ts'
-import { isTerminal } from '../../../domain/status.ts'
+import { isTerminal, terminalStatuses } from '../../../domain/status.ts'
 import {
   appended,
   claimed,
@@ -34,7 +36,8 @@ import { project, rowKey } from '../projections/projections.ts'
 import { sampleRuns } from '../projections/span-health.ts'
 import { defaultLimits, newestFirst, oldestFirst, order } from '../shared/list-order.ts'
 import { createListeners, type Listeners } from '../shared/listeners.ts'
-import { createMemoryRecords } from './memory-records.ts'
+import { tombstone } from '../shared/record-operations.ts'
+import { createMemoryRecords, type MemoryRecords } from './memory-records.ts'
 
 export interface MemoryStoreOptions {
   /** Clock of leases and wake-ups. Default: the system's. */
@@ -84,14 +87,15 @@ export function createMemoryStore({ clock = systemClock, ledger = false }: Memor
     listeners: createListeners(),
     closed: false,
   }
+  const records = createMemoryRecords({
+    now() {
+      openRuns(state)
+      return clock.now()
+    },
+  })
   return {
     name: 'memory',
-    records: createMemoryRecords({
-      now() {
-        openRuns(state)
-        return clock.now()
-      },
-    }),
+    records,
     ...createRunWriter(state),
     ...createLeases(state),
     ...createRunLists(state),
@@ -100,6 +104,8 @@ export function createMemoryStore({ clock = systemClock, ledger = false }: Memor
     ...(ledger && { ledger: { list: async (query) => listCorrections(state.corrections, query) } }),
     sample: async (query) => sampleRuns(openRuns(state).values(), query),
     prune: async (request) => pruneRuns(state, request),
+    findRunsAbout: async (query) => findRunsAbout(state, query),
+    erase: (request) => eraseRuns(state, request, records),
     async close() {
       state.closed = true
       state.listeners.clear()
@@ -317,19 +323,68 @@ function createRunReader(state: MemoryState): RunReader {
   }
 }
 
-function pruneRuns(state: MemoryState, { before, tenant, dryRun = false }: Prune): Pruned {
+function pruneRuns(
+  state: MemoryState,
+  { before, tenant, exceptTenants = [], status = terminalStatuses, dryRun = false }: Prune,
+): Pruned {
   const over = [...openRuns(state).values()].filter(
     ({ head }) =>
-      isTerminal(head.status) && head.updatedAt < before && (tenant === undefined || head.tenant === tenant),
+      isTerminal(head.status) &&
+      status.includes(head.status) &&
+      head.updatedAt < before &&
+      (tenant === undefined || head.tenant === tenant) &&
+      !exceptTenants.includes(head.tenant),
   )
   const events = over.reduce((sum, { journal }) => sum + journal.length, 0)
-  for (const run of dryRun ? [] : over) {
-    state.runs.delete(run.head.runId)
-    for (const requestId of run.asks.keys()) {
-      if (state.askedIn.get(requestId) === run) state.askedIn.delete(requestId)
-    }
-  }
+  for (const run of dryRun ? [] : over) deleteRun(state, run)
   return { runs: over.length, events, values: 0 }
+}
+
+function deleteRun(state: MemoryState, run: MemoryRun): void {
+  state.runs.delete(run.head.runId)
+  for (const requestId of run.asks.keys()) {
+    if (state.askedIn.get(requestId) === run) state.askedIn.delete(requestId)
+  }
+}
+
+function findRunsAbout(state: MemoryState, { subject, tenant }: SubjectQuery): string[] {
+  return [...openRuns(state).values()]
+    .filter(({ head, journal: [first] }) => {
+      if (first?.type !== 'start' || (tenant !== undefined && head.tenant !== tenant)) return false
+      return isAboutSubject(first.payload.envelope, subject)
+    })
+    .map(({ head }) => head.runId)
+    .sort()
+}
+
+async function eraseRuns(
+  state: MemoryState,
+  { runIds, by, receiptId, dryRun = false }: Erase,
+  { operations, once }: MemoryRecords,
+): Promise<Erased> {
+  const runs: ErasedRun[] = []
+  let answers = 0
+  for (const runId of new Set(runIds)) {
+    const run = findRun(state, runId)
+    if (run === undefined || !isTerminal(run.head.status)) continue
+    const { tenant, status } = run.head
+    const erased = {
+      runId,
+      tenant,
+      status,
+      events: run.journal.length,
+      auditHead: run.audit.at(-1)?.hash ?? '',
+    }
+    runs.push(erased)
+    answers += once.deleteAbout(runId, dryRun)
+    if (dryRun) continue
+    deleteRun(state, run)
+    for (const [index, { id }] of [...state.corrections.entries()].reverse())
+      if (id.startsWith(`${runId}:`)) state.corrections.splice(index, 1)
+    await operations.append(tombstone(erased, { by, receiptId }))
+  }
+  const events = runs.reduce((sum, run) => sum + run.events, 0)
+  return { runs, events, values: 0, sharedValues: 0, answers, residue: [] }
 }
 
 function listCorrections(

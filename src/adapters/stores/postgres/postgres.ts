@@ -157,6 +157,10 @@ function createRetry({ retryMs, answerMs, location, sockets }: RetryParts): Retr
   }
 }
 
+/** PostgreSQL overwrites the space of deleted rows when it needs it; rewriting the tables would block all runs. */
+const postgresResidue =
+  'PostgreSQL overwrites the bytes of deleted rows later. To remove them now, run VACUUM FULL on the tables while no process uses them; archived WAL and replicas keep them as long as they are kept'
+
 interface DriverParts {
   readonly options: PostgresStoreOptions
   readonly config: ClientConfig
@@ -217,6 +221,7 @@ function createDriver({ options, config, pool, builder, sockets, retry }: Driver
         lanes.push(lane)
       }
     },
+    purge: async () => [postgresResidue],
     notifyOthers: notifier.notifyOthers,
     closing: retry.shorten,
     async close() {

@@ -1,5 +1,6 @@
-/** The rows of the operations audit for tokens and registrations, alike in every store. */
+/** The rows of the operations audit for tokens, registrations and erased runs, alike in every store. */
 import type { Json } from '../../../base/json.ts'
+import type { ErasedRun } from '../../../domain/ports/erase.ts'
 import type { NewOperation } from '../../../domain/ports/operations.ts'
 import type { RegistrationRow, TokenRow } from '../../../domain/ports/records.ts'
 
@@ -32,4 +33,13 @@ export function removalOperation(
   by: string,
 ): NewOperation {
   return { tenant, by, action: 'registration.removed', subject: capabilityId, details: {} }
+}
+
+/** What stays of an erased run. */
+export function tombstone(
+  { runId, tenant, status, events, auditHead }: ErasedRun,
+  { by, receiptId }: { readonly by: string; readonly receiptId: string },
+): NewOperation {
+  const details = { receiptId, status, events, auditHead }
+  return { tenant, by, action: 'run.erased', subject: runId, details }
 }

@@ -30,7 +30,7 @@ export function createPrune(
     for (let after: Walker | undefined; ; ) {
       const statement = statements.runsAfter(request, after, pageSize)
       const page = await driver.run(() => ask<SeenRun>(statement))
-      await take(page.filter((run) => isOver(run, request.before)))
+      await take(page.filter((run) => isOver(run, request)))
       after = page.at(-1)
       if (after === undefined || page.length < pageSize) return
     }
@@ -54,23 +54,33 @@ export function createPrune(
         events += gone.reduce((sum, { seq }) => sum + seq, 0)
       }
     })
-    let values = 0
-    for (let after: string | undefined = ''; after !== undefined; ) {
-      const from: string = after
-      const swept: Swept = await driver.transaction(() => sweep(from, statements, { begin, commit }))
-      values += swept.gone
-      after = swept.last
-    }
-    return { runs, events, values }
+    return { runs, events, values: await sweepValues(driver, statements, { begin, commit }) }
   }
 }
 
-/** A run that is over is immutable. */
-function isOver({ status, updated_at }: SeenRun, before: number): boolean {
-  return isTerminal(status) && updated_at < before
+/** Deletes all values without references, and returns their number. */
+export async function sweepValues(
+  driver: SqlDriver,
+  statements: PruneStatements,
+  ends: TransactionEnds,
+): Promise<number> {
+  let values = 0
+  for (let after: string | undefined = ''; after !== undefined; ) {
+    const from: string = after
+    const swept: Swept = await driver.transaction(() => sweep(from, statements, ends))
+    values += swept.gone
+    after = swept.last
+  }
+  return values
 }
 
-function groupByEvents(over: readonly SeenRun[]): string[][] {
+/** A run that is over is immutable. */
+function isOver({ status, updated_at }: SeenRun, { before, status: wanted }: Prune): boolean {
+  return isTerminal(status) && updated_at < before && (wanted === undefined || wanted.includes(status))
+}
+
+/** Splits runs into transactions of a bounded size. */
+export function groupByEvents(over: readonly Pick<RunTable, 'run_id' | 'seq'>[]): string[][] {
   const found: string[][] = []
   let events = Number.POSITIVE_INFINITY
   for (const { run_id, seq } of over) {
@@ -86,13 +96,20 @@ function groupByEvents(over: readonly SeenRun[]): string[][] {
   return found
 }
 
-function* deleteRuns(
+interface DeleteParts extends TransactionEnds {
+  /** More work in the same transaction, last before the commit. */
+  readonly also?: () => Steps<void>
+}
+
+export function* deleteRuns(
   runIds: readonly string[],
   statements: PruneStatements,
-  { begin, commit }: TransactionEnds,
+  { begin, commit, also }: DeleteParts,
 ): Steps<Pick<SeenRun, 'run_id' | 'seq'>[]> {
   const [, gone = []] = yield [begin, statements.deleteHeads({}, runIds)]
-  yield [...statements.deleteParts(runIds), commit]
+  yield statements.deleteParts(runIds)
+  if (also) yield* also()
+  yield [commit]
   return gone as unknown as Pick<SeenRun, 'run_id' | 'seq'>[]
 }
 
@@ -120,7 +137,7 @@ function* sweep(
   return { gone: unused.length, last: held.length < mostValues ? undefined : held.at(-1) }
 }
 
-type PruneStatements = ReturnType<typeof createPruneStatements>
+export type PruneStatements = ReturnType<typeof createPruneStatements>
 
 /** Cursor over the runs in the order of their creation, which is indexed. */
 type Walker = Pick<RunTable, 'created_at' | 'run_id'>
@@ -141,7 +158,7 @@ const parts = [
 ] as const satisfies readonly (readonly [keyof Tables, string])[]
 
 /** Statements for pruning: find runs that are over, delete them with their rows, find unused values. */
-function createPruneStatements(
+export function createPruneStatements(
   db: Kysely<Tables>,
   dialect: SqlDialect,
   templates: Templates = createTemplates('p'),
@@ -154,12 +171,17 @@ function createPruneStatements(
 
   return {
     /** Runs that were created before a time: one that was last changed before it was created before it. */
-    runsAfter({ before, tenant }: Prune, after: Walker | undefined, limit: number): Statement {
+    runsAfter(
+      { before, tenant, exceptTenants = [] }: Prune,
+      after: Walker | undefined,
+      limit: number,
+    ): Statement {
       let query = db
         .selectFrom('flex_runs')
         .select(['run_id', 'created_at', 'seq', 'status', 'updated_at'])
         .where('created_at', '<', before)
       if (tenant !== undefined) query = query.where('tenant', '=', tenant)
+      if (exceptTenants.length > 0) query = query.where('tenant', 'not in', exceptTenants)
       if (after !== undefined) {
         query = query.where(({ eb, refTuple, tuple }) =>
           eb(refTuple('created_at', 'run_id'), '>', tuple(after.created_at, after.run_id)),
@@ -196,13 +218,14 @@ function createPruneStatements(
     ),
 
     /** Counts values that are unused, or only used by runs that would be deleted. */
-    countUnused({ before, tenant }: Prune): Statement {
+    countUnused({ before, tenant, exceptTenants = [], status = terminalStatuses }: Prune): Statement {
       const stays = (eb: ExpressionBuilder<Tables, 'flex_runs'>) =>
         eb.or([
           eb('flex_runs.run_id', 'is', null),
-          eb('flex_runs.status', 'not in', terminalStatuses),
+          eb('flex_runs.status', 'not in', status),
           eb('flex_runs.updated_at', '>=', before),
           ...(tenant === undefined ? [] : [eb('flex_runs.tenant', '!=', tenant)]),
+          ...(exceptTenants.length === 0 ? [] : [eb('flex_runs.tenant', 'in', exceptTenants)]),
         ])
       return db
         .selectFrom('flex_values')

@@ -23,6 +23,8 @@ export interface SqlDriver {
   readonly ledger?: boolean
   /** Only for databases with a single writer. */
   readonly hot?: HotRuns
+  /** Removes the bytes of deleted rows from the files; returns where some may remain, and what to do about it. */
+  purge(): Promise<readonly string[]>
   /** Called after a commit: notifies other processes, if possible. */
   notifyOthers(changed: ReadonlyMap<string, number>): void
   /** Nothing more comes; what is under way need not be tried for long. */

@@ -4,6 +4,7 @@ import { numbered } from '../../../domain/event/numbered.ts'
 import type { Store } from '../../../domain/ports/store.ts'
 import { publicHead } from '../projections/heads.ts'
 import { defaultLimits } from '../shared/list-order.ts'
+import { createErase, createFindRunsAbout } from './erase.ts'
 import { createGroupCommit, type GroupCommit } from './group-commit.ts'
 import { createTails, type Tails } from './hot-runs.ts'
 import { createSqlLedger } from './ledger.ts'
@@ -55,6 +56,7 @@ export function createSqlStore(driver: SqlDriver): Store {
   const nextName = createNames()
   const group = createWriteGroup(driver, { reads, ends, tails })
   const prune = createPrune(driver, ends)
+  const erase = createErase(driver, ends)
   let closing: Promise<void> | undefined
 
   return {
@@ -75,6 +77,12 @@ export function createSqlStore(driver: SqlDriver): Store {
     sample: createSample(driver),
     ...(ledger && { ledger: createSqlLedger(driver) }),
     prune: (request) => prune(request).finally(() => tails?.forget()),
+    findRunsAbout: createFindRunsAbout(driver, reads),
+    erase: (request) =>
+      erase(request).finally(() => {
+        hot?.forget()
+        tails?.forget()
+      }),
 
     close() {
       driver.closing?.()

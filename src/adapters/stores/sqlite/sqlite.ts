@@ -160,6 +160,7 @@ function createStore(connection: SqliteConnection, options: SqliteStoreOptions, 
         },
         { writes: true },
       ),
+    purge: () => onDisk(() => purgeFile(connection, path), { writes: true }),
     // Readers in other processes poll the file.
     notifyOthers: () => {},
     async close() {
@@ -169,6 +170,14 @@ function createStore(connection: SqliteConnection, options: SqliteStoreOptions, 
       unlock()
     },
   })
+}
+
+/** Rewrites the file without the space of deleted rows, which still has their bytes, and empties the log, which does too. */
+function purgeFile(connection: SqliteConnection, path: string): readonly string[] {
+  connection.execute('vacuum')
+  const [row] = connection.execute('pragma wal_checkpoint(truncate)')
+  if (row?.['busy'] === 0) return []
+  return [`${path}-wal still has them: another process is reading the store. Close it, then erase again`]
 }
 
 function durabilityOf(
