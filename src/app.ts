@@ -19,6 +19,7 @@ export { fallbackModel } from './app/app-parts.ts'
 export type { App, GenerateRequest } from './app/app-type.ts'
 export type { RunIssueCode, RunResult } from './app/run-result.ts'
 export type { PreparedRun } from './app/start-run.ts'
+export { readSecretKeys } from './app/wire-agents.ts'
 export type { AppOptions, HttpOptions, PlannerChoice, RunOptions } from './app-options.ts'
 export type {
   CapabilityDefinition,

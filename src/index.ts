@@ -61,6 +61,8 @@ export type {
   Trigger,
 } from './domain/policy.ts'
 export type { Bundle, Dispatch, Dispatcher } from './domain/ports/dispatcher.ts'
+export type { Erased, ErasedRun } from './domain/ports/erase.ts'
+export type { NewOperation, OperationAction, OperationRow, Operations } from './domain/ports/operations.ts'
 export type { Considered, DraftRequest, Planner } from './domain/ports/planner.ts'
 export type { ModelAnswer, ModelRequest, Provider } from './domain/ports/provider.ts'
 export type {
@@ -77,6 +79,7 @@ export type { RaoDecision } from './domain/rao/rao-contract.ts'
 export type { RaoSettings } from './domain/rao/settings.ts'
 export type { RunHead, RunState } from './domain/run.ts'
 export type { NodeStatus, RunStatus } from './domain/status.ts'
+export type { EraseRequest, ErasurePreview, ErasureReceipt } from './engine/erase.ts'
 export type { WatchOptions } from './engine/journal/journal.ts'
 export type { Difference, ReplayChanges, Replayed } from './engine/replay/replay.ts'
 export type {

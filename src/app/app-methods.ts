@@ -9,6 +9,7 @@ import {
 import { pick } from '../base/json.ts'
 import { taskResults } from '../domain/run/task-result.ts'
 import type { Engine } from '../engine/engine.ts'
+import { eraseRuns, previewErasure } from '../engine/erase.ts'
 import { loadEvents } from '../engine/journal/journal.ts'
 import type { AppParts } from './app-parts.ts'
 import type { App, GenerateRequest } from './app-type.ts'
@@ -33,6 +34,8 @@ type RunMethods = Pick<
   | 'taskResults'
   | 'replay'
   | 'subscribeToLifecycle'
+  | 'erase'
+  | 'previewErasure'
 >
 
 export function createRunMethods(
@@ -70,6 +73,8 @@ export function createRunMethods(
       return engine.replay(runId, changes)
     },
     subscribeToLifecycle: engine.subscribeToLifecycle,
+    erase: (request) => eraseRuns(store, request),
+    previewErasure: (request) => previewErasure(store, request),
   }
 }
 

@@ -13,6 +13,7 @@ import type { Redactor } from '../domain/redaction/redact.ts'
 import type { TaskResult } from '../domain/run/task-result.ts'
 import type { RunState } from '../domain/run.ts'
 import type { Answer } from '../engine/capabilities/missing-capabilities.ts'
+import type { EraseRequest, ErasurePreview, ErasureReceipt } from '../engine/erase.ts'
 import type { WatchOptions } from '../engine/journal/journal.ts'
 import type { ReplayChanges, Replayed } from '../engine/replay/replay.ts'
 import type { AgentServices } from '../server/agents/agents.ts'
@@ -53,6 +54,13 @@ export interface App {
   /** Replays a recorded run offline, without calls; with changed policies or node data, reports the differences. */
   replay(runId: string, changes?: ReplayChanges): Promise<Replayed>
   state(runId: string): Promise<RunState>
+  /**
+   * Erases a finished run, or every run about a subject, from the store and its files, and returns a receipt. Throws
+   * `run/state` while one of them is not over.
+   */
+  erase(request: EraseRequest): Promise<ErasureReceipt>
+  /** Reports what `erase` would delete. */
+  previewErasure(request: EraseRequest): Promise<ErasurePreview>
   /** Returns the capabilities that the rest of a run may need and that are unknown here; with a reply, after that reply. */
   missingCapabilities(runId: string, answer?: Answer): Promise<string[]>
   /** Returns every node's result by id, as `{ content, status, notes, parsedContent? }`. */

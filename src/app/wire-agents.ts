@@ -32,6 +32,7 @@ export function wireAgents(
   const agents = createAgents({
     ...pick(parts, ['shared', 'clock', 'onError']),
     registrations: store.records.registrations,
+    operations: store.records.operations,
     inspectUrl: addressFilter.inspect,
     seal: createEndpointSeal({
       keys: http.secretKeys ?? readSecretKeys(env),
@@ -79,7 +80,7 @@ function requireCallbackUrl(url: string): void {
 }
 
 /** Returns the keys, newest first. */
-function readSecretKeys({ secretKey, previousSecretKeys }: EnvConfig): readonly string[] {
+export function readSecretKeys({ secretKey, previousSecretKeys }: EnvConfig): readonly string[] {
   const previous = commaList(previousSecretKeys)
   if (secretKey !== undefined) return [secretKey, ...previous]
   if (previous.length === 0) return []

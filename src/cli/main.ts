@@ -30,10 +30,13 @@ const commands: Readonly<Record<string, () => Promise<AddCommand>>> = {
   replay: async () => (await import('./commands/replay.ts')).addReplayCommand,
   verify: async () => (await import('./commands/verify.ts')).addVerifyCommand,
   'health-check': async () => (await import('./commands/health-check.ts')).addHealthCheckCommand,
+  erase: async () => (await import('./commands/erase.ts')).addEraseCommand,
+  audit: async () => (await import('./commands/audit.ts')).addAuditCommand,
   prune: async () => (await import('./commands/prune.ts')).addPruneCommand,
   config: async () => (await import('./commands/config.ts')).addConfigCommand,
   schema: async () => (await import('./commands/schema.ts')).addSchemaCommands,
   token: async () => (await import('./commands/token.ts')).addTokenCommands,
+  secrets: async () => (await import('./commands/secrets.ts')).addSecretsCommands,
   dev: async () => (await import('./commands/dev.ts')).addDevCommands,
 }
 

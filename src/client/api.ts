@@ -278,6 +278,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/flex/tokens/{tokenId}/rotate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Replace a token of the caller’s tenant; the old one stays valid for the overlap */
+        post: operations["rotateToken"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/flex/tokens/{tokenId}": {
         parameters: {
             query?: never;
@@ -290,6 +307,57 @@ export interface paths {
         post?: never;
         /** Revoke a token of the caller’s tenant at once */
         delete: operations["revokeToken"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/flex/audit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List changes of tokens, settings and registrations, and deleted runs, newest first */
+        get: operations["listOperations"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/flex/erase": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Erase one run of the caller’s tenant, or every run about a subject, and return a receipt */
+        post: operations["eraseRuns"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/flex/secrets/reseal": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Encrypt the secrets of the tenant’s agents with the newest key of the server */
+        post: operations["resealSecrets"];
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -2949,6 +3017,7 @@ export interface operations {
                             /** Format: date-time */
                             revokedAt?: string;
                             capabilityId?: string;
+                            familyId?: string;
                             token?: string;
                         }[];
                     };
@@ -3052,6 +3121,7 @@ export interface operations {
                         /** Format: date-time */
                         revokedAt?: string;
                         capabilityId?: string;
+                        familyId?: string;
                         token?: string;
                     };
                 };
@@ -3076,6 +3146,147 @@ export interface operations {
             };
             /** @description Forbidden for the role of the token */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body is not JSON */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body does not match the schema, or an Idempotency-Key was used with another request */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests or active runs; retry after the seconds in Retry-After */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal error; the server log has the cause under the traceId */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The server is stopping, is at capacity, or its store does not respond; retry after the seconds in Retry-After */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            default: components["responses"]["Refused"];
+        };
+    };
+    rotateToken: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Trace context of the caller (W3C Trace Context); the run and its calls continue this trace */
+                traceparent?: components["parameters"]["traceparent"];
+            };
+            path: {
+                tokenId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    overlap?: number;
+                    expiresIn?: number;
+                };
+            };
+        };
+        responses: {
+            /** @description The new token, and when the old one expires */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        tokenId: string;
+                        tenant: string;
+                        /** @enum {unknown} */
+                        role: "caller" | "agent" | "operator" | "admin";
+                        name: string;
+                        /** Format: date-time */
+                        createdAt: string;
+                        /** Format: date-time */
+                        expiresAt?: string;
+                        /** Format: date-time */
+                        revokedAt?: string;
+                        capabilityId?: string;
+                        familyId?: string;
+                        token: string;
+                        replaces: string;
+                        /** Format: date-time */
+                        oldExpiresAt: string;
+                    };
+                };
+            };
+            /** @description Cannot read the request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Missing or invalid token */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden for the role of the token */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not found */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -3190,6 +3401,375 @@ export interface operations {
             };
             /** @description Not found */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests or active runs; retry after the seconds in Retry-After */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal error; the server log has the cause under the traceId */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The server is stopping, is at capacity, or its store does not respond; retry after the seconds in Retry-After */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            default: components["responses"]["Refused"];
+        };
+    };
+    listOperations: {
+        parameters: {
+            query?: {
+                action?: "token.created" | "token.rotated" | "token.revoked" | "registration.created" | "registration.changed" | "registration.removed" | "secrets.resealed" | "settings.changed" | "runs.pruned" | "run.erased" | "erasure.completed";
+                subject?: string;
+                before?: number;
+                limit?: number;
+            };
+            header?: {
+                /** @description Trace context of the caller (W3C Trace Context); the run and its calls continue this trace */
+                traceparent?: components["parameters"]["traceparent"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of the operations audit; pass next as before for the next page */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        operations: {
+                            seq: number;
+                            /** Format: date-time */
+                            at: string;
+                            by: string;
+                            /** @enum {unknown} */
+                            action: "token.created" | "token.rotated" | "token.revoked" | "registration.created" | "registration.changed" | "registration.removed" | "secrets.resealed" | "settings.changed" | "runs.pruned" | "run.erased" | "erasure.completed";
+                            subject: string;
+                            details: {
+                                [key: string]: unknown;
+                            };
+                            prev: string;
+                            hash: string;
+                        }[];
+                        next?: number;
+                    };
+                };
+            };
+            /** @description Cannot read the request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Missing or invalid token */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden for the role of the token */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests or active runs; retry after the seconds in Retry-After */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal error; the server log has the cause under the traceId */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The server is stopping, is at capacity, or its store does not respond; retry after the seconds in Retry-After */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            default: components["responses"]["Refused"];
+        };
+    };
+    eraseRuns: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Trace context of the caller (W3C Trace Context); the run and its calls continue this trace */
+                traceparent?: components["parameters"]["traceparent"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    runId?: string;
+                    subject?: string;
+                    reason?: string;
+                    dryRun?: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description The receipt, or with dryRun what would be erased */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        receiptId: string;
+                        /** Format: date-time */
+                        at: string;
+                        by: string;
+                        reason?: string;
+                        scope: {
+                            [key: string]: unknown;
+                        };
+                        runs: {
+                            runId: string;
+                            status: string;
+                            events: number;
+                            auditHead: string;
+                        }[];
+                        deleted: {
+                            [key: string]: unknown;
+                        };
+                        sharedValues: number;
+                        residue: string[];
+                        hash: string;
+                        audit: {
+                            [key: string]: unknown;
+                        };
+                    } | {
+                        /** @constant */
+                        dryRun: true;
+                        runs: {
+                            runId: string;
+                            status: string;
+                            events: number;
+                            auditHead: string;
+                        }[];
+                        unfinished: string[];
+                        events: number;
+                        values: number;
+                        sharedValues: number;
+                        answers: number;
+                    };
+                };
+            };
+            /** @description Cannot read the request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Missing or invalid token */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden for the role of the token */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflicts with the current status of the run */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body is not JSON */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body does not match the schema, or an Idempotency-Key was used with another request */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests or active runs; retry after the seconds in Retry-After */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal error; the server log has the cause under the traceId */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The server is stopping, is at capacity, or its store does not respond; retry after the seconds in Retry-After */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            default: components["responses"]["Refused"];
+        };
+    };
+    resealSecrets: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Trace context of the caller (W3C Trace Context); the run and its calls continue this trace */
+                traceparent?: components["parameters"]["traceparent"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description How many were encrypted again, had the newest key already, or cannot be decrypted */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        resealed: number;
+                        current: number;
+                        unreadable: string[];
+                    };
+                };
+            };
+            /** @description Cannot read the request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Missing or invalid token */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden for the role of the token */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body does not match the schema, or an Idempotency-Key was used with another request */
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };

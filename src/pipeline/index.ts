@@ -19,6 +19,7 @@ export {
   type Setting,
   type SettingFlag,
 } from './config/resolve-config.ts'
+export { planRetention, type RetentionRule } from './config/retention.ts'
 export { type ServerKey, type ServerSettings, serverKeys, serverTable } from './config/server-settings.ts'
 export { type AppliedFix, type Fixed, type FixOptions, findFixableRules, fixText } from './lint/fix.ts'
 export { type LintIssueCode, type LintOptions, type LintResult, lint } from './lint/lint.ts'

@@ -1,9 +1,17 @@
 /** Entry point of the server: `import { createServer } from 'proviso/server'`. */
 
 export { roles } from '../domain/ports/records.ts'
+export { type Resealed, type ResealRequest, resealSecrets } from './agents/reseal.ts'
 export type { AuthOptions } from './auth/authenticate.ts'
 export type { Rate } from './auth/rate-limit.ts'
-export { createToken, type NewToken, shortestToken, tokenPrefix } from './auth/token.ts'
+export {
+  createToken,
+  type NewToken,
+  type RotateToken,
+  rotateToken,
+  shortestToken,
+  tokenPrefix,
+} from './auth/token.ts'
 export { openApiDocument } from './openapi.ts'
 export type { Problem, ProblemIssue, ProblemIssueCode, Refusal } from './problem.ts'
 export { refusal } from './problem.ts'

@@ -8,6 +8,7 @@ import {
   registerCapability,
 } from './routes/capabilities.ts'
 import { listAsks, resolveAsk, resolveAskOldPath } from './routes/hitl.ts'
+import { eraseRoute, listOperations, resealSecrets } from './routes/maintenance.ts'
 import { livez, readyz } from './routes/operations.ts'
 import { proveEnvelope } from './routes/prove.ts'
 import { runEvents } from './routes/run-events.ts'
@@ -15,7 +16,7 @@ import { showRun } from './routes/run-page.ts'
 import { runResume } from './routes/run-resume.ts'
 import { runStream } from './routes/run-stream.ts'
 import { cancelRun, createRun, listRuns, triggerPolicy } from './routes/runs.ts'
-import { createTokenRoute, listTokens, revokeToken } from './routes/tokens.ts'
+import { createTokenRoute, listTokens, revokeToken, rotateTokenRoute } from './routes/tokens.ts'
 
 export const coreRoutes: readonly Route[] = [
   runStream,
@@ -37,7 +38,11 @@ export const coreRoutes: readonly Route[] = [
   postCallback,
   createTokenRoute,
   listTokens,
+  rotateTokenRoute,
   revokeToken,
+  listOperations,
+  eraseRoute,
+  resealSecrets,
   livez,
   readyz,
 ]

@@ -48,6 +48,8 @@ export interface Caller {
   readonly name: string
   /** Restricts an agent's token to this capability. */
   readonly capabilityId?: string
+  /** The first token of a series of rotations, which owns what the series made; absent for that token itself. */
+  readonly familyId?: string
 }
 
 /** An authorised request with validated parts. */

@@ -132,6 +132,25 @@ const rights: { readonly [operation: string]: Row } = {
     other: 404,
     ask: ({ tokenId }) => ({ path: `${api}/tokens/${tokenId}`, method: 'DELETE' }),
   },
+  rotateToken: {
+    allowed: ['admin'],
+    own: 201,
+    other: 404,
+    ask: ({ tokenId }) => post(`/tokens/${tokenId}/rotate`, {}),
+  },
+  listOperations: { allowed: ['admin'], own: 200, other: 200, ask: () => ({ path: `${api}/audit` }) },
+  eraseRuns: {
+    allowed: ['admin'],
+    own: 409,
+    other: 404,
+    ask: ({ running }) => post('/erase', { runId: running }),
+  },
+  resealSecrets: {
+    allowed: ['admin'],
+    own: 200,
+    other: 200,
+    ask: () => ({ path: `${api}/secrets/reseal`, method: 'POST' }),
+  },
   livez: { allowed: ['anyone'], own: 200, other: 200, ask: () => ({ path: '/livez' }) },
   readyz: { allowed: ['anyone'], own: 200, other: 200, ask: () => ({ path: '/readyz' }) },
 }

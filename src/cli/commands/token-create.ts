@@ -2,6 +2,7 @@
 import { type Command, Option } from 'commander'
 import { type Role, roles } from '../../domain/ports/records.ts'
 import { describeExitCodes } from '../exit-codes.ts'
+import { addByOption, chooseName } from '../options/by-option.ts'
 import { duration } from '../options/option-parsers.ts'
 import { addStoreOption, chooseLastingStore, writeStore } from '../options/store-option.ts'
 import { printJson, printNote, printText } from '../print.ts'
@@ -12,6 +13,7 @@ interface Flags {
   readonly name?: string
   readonly expires?: number
   readonly capability?: string
+  readonly by?: string
   readonly store?: string
   readonly json?: true
 }
@@ -38,23 +40,29 @@ export function addTokenCreateCommand(token: Command): void {
     .option('--name <name>', 'name in the audit log (default: the role)')
     .option('--expires <time>', 'lifetime: 12h, 90d, 52w (default: until revoked)', duration)
     .option('--capability <id>', 'restrict an agent to one capability')
-  addStoreOption(command)
+  addStoreOption(addByOption(command))
     .option('--json', 'print the token and its permissions as one line of JSON')
     .addHelpText('after', examples)
     .action(create)
 }
 
-async function create({ role, tenant, name = role, expires, capability, store, json }: Flags): Promise<void> {
+async function create(flags: Flags): Promise<void> {
+  const { role, tenant, name = role, expires, capability, store, json } = flags
+  const by = chooseName(flags.by)
   // Lazy import: it loads the whole server.
   const { createToken } = await import('../../server/index.ts')
   const made = await writeStore(chooseLastingStore(store), (opened) =>
-    createToken(opened.records.tokens, {
-      role,
-      tenant,
-      name,
-      ...(expires !== undefined && { expiresAt: Date.now() + expires }),
-      ...(capability !== undefined && { capabilityId: capability }),
-    }),
+    createToken(
+      opened.records.tokens,
+      {
+        role,
+        tenant,
+        name,
+        ...(expires !== undefined && { expiresAt: Date.now() + expires }),
+        ...(capability !== undefined && { capabilityId: capability }),
+      },
+      { by },
+    ),
   )
   const { hash: _, ...row } = made.row
   if (json) return printJson({ token: made.token, ...row }, 'line')

@@ -4,7 +4,7 @@ import { ProvisoError } from '../../base/errors/error.ts'
 import { pick } from '../../base/json.ts'
 import type { Store } from '../../domain/ports/store.ts'
 import { commaList, type EnvConfig, readEnv } from '../../env.ts'
-import type { Config, ServerSettings } from '../../pipeline/index.ts'
+import type { Config } from '../../pipeline/index.ts'
 import {
   createServer,
   defaultPort,
@@ -20,13 +20,14 @@ import { readSettings } from '../input/config-option.ts'
 import { readWork } from '../input/read-work.ts'
 import { onInterrupt } from '../interrupt.ts'
 import { createMissingCapabilityNotice } from '../missing-capabilities.ts'
-import { duration, readPort } from '../options/option-parsers.ts'
+import { readPort } from '../options/option-parsers.ts'
 import { chooseLastingStore, type StoreChoice } from '../options/store-option.ts'
 import { colors, printNote, printText, refuse } from '../print.ts'
 import { commandLine } from '../shell.ts'
 import { version } from '../version.ts'
 import { chooseModels, chooseServedPlanner } from './choose-models.ts'
 import { findInvalidVariables, findUnusedVariables, serverLimits, settingFlags } from './serve-settings.ts'
+import { recordSettings, startRetention } from './upkeep.ts'
 
 export interface ServeFlags {
   readonly port?: number
@@ -57,6 +58,7 @@ export async function serve(flags: ServeFlags): Promise<number> {
   const store = await openStore(choice.spec, { ledger: env.ledger === '1' })
   try {
     if (!flags.dev) await requireTokens(store, env)
+    await recordSettings(store, config)
     const { capabilities, facets, stages = [] } = work
     const secrets = env.flexToken === undefined ? [] : [env.flexToken]
     const { note, ...models } = await chooseModels(env, { dev: flags.dev === true })
@@ -241,27 +243,6 @@ function exitOnUnexpectedError(): void {
   }
   process.on('uncaughtException', leave('Uncaught exception'))
   process.on('unhandledRejection', leave('Unhandled rejection'))
-}
-
-interface Retention {
-  stop(): void
-}
-
-/** Deletes finished runs that are older than the retention, at start and then at intervals. */
-function startRetention(
-  store: Store,
-  { keep, everyMinutes }: ServerSettings['retention'],
-  onError: (cause: unknown) => void,
-): Retention {
-  if (keep === undefined) return { stop() {} }
-  const ms = duration(keep)
-  const prune = () => {
-    store.prune({ before: Date.now() - ms }).catch(onError)
-  }
-  prune()
-  const timer = setInterval(prune, everyMinutes * 60_000)
-  timer.unref()
-  return { stop: () => clearInterval(timer) }
 }
 
 const levels = ['debug', 'info', 'warn', 'error', 'silent'] as const

@@ -28,8 +28,14 @@ export interface ServerSettings {
     readonly requestTimeoutMs: number
   }
   readonly retention: {
-    /** How long finished runs are kept, such as `30d`. Absent: until they are pruned manually. */
+    /** How long finished runs are kept, such as `30d`, or `forever`. Absent: until they are pruned manually. */
     readonly keep?: string
+    /** The same for one status, instead of `keep`. */
+    readonly completed?: string
+    readonly failed?: string
+    readonly cancelled?: string
+    /** The same for one tenant (`acme=90d`), or one status of it (`acme.failed=365d`), instead of the others. */
+    readonly tenants: readonly string[]
     readonly everyMinutes: number
   }
   /** Sets of facets and capabilities that ship with the package. */
@@ -43,6 +49,8 @@ interface Row {
   /** Environment variables; the first one that is set wins. */
   readonly env: readonly string[]
 }
+
+const age = { type: 'string', pattern: '^([1-9][0-9]{0,5}[smhdw]|forever)$' } as const
 
 /** Every key by its dotted name in `proviso.toml`. */
 export const serverTable = {
@@ -125,10 +133,37 @@ export const serverTable = {
     env: ['PROVISO_REQUEST_TIMEOUT_MS'],
   },
   'retention.keep': {
-    schema: { type: 'string', pattern: '^[1-9][0-9]{0,5}[smhdw]$' },
+    schema: age,
     otherwise: null,
     what: 'delete finished runs after this time, such as 12h, 30d or 4w (default: keep them)',
     env: ['PROVISO_RETENTION'],
+  },
+  'retention.completed': {
+    schema: age,
+    otherwise: null,
+    what: 'the same for completed runs, such as 7d or forever (default: retention.keep)',
+    env: ['PROVISO_RETENTION_COMPLETED'],
+  },
+  'retention.failed': {
+    schema: age,
+    otherwise: null,
+    what: 'the same for failed runs (default: retention.keep)',
+    env: ['PROVISO_RETENTION_FAILED'],
+  },
+  'retention.cancelled': {
+    schema: age,
+    otherwise: null,
+    what: 'the same for cancelled runs (default: retention.keep)',
+    env: ['PROVISO_RETENTION_CANCELLED'],
+  },
+  'retention.tenants': {
+    schema: {
+      type: 'array',
+      items: { type: 'string', pattern: '^.+=\\s*([1-9][0-9]{0,5}[smhdw]|forever)$' },
+    },
+    otherwise: [],
+    what: 'the same for single tenants: acme=90d, or acme.failed=365d for one status',
+    env: ['PROVISO_RETENTION_TENANTS'],
   },
   'retention.every_minutes': {
     schema: { type: 'integer', minimum: 1, maximum: 10_080 },
@@ -170,7 +205,6 @@ export function serverSchema(): Readonly<Record<string, JsonSchema>> {
 export function serverSettings(given: Readonly<Partial<Record<ServerKey, Json>>> = {}): ServerSettings {
   const at = <T>(key: ServerKey): T => (given[key] ?? serverTable[key].otherwise) as T
   const model = at<string | null>('planner.model')
-  const keep = at<string | null>('retention.keep')
   return {
     planner: {
       mode:
@@ -190,7 +224,22 @@ export function serverSettings(given: Readonly<Partial<Record<ServerKey, Json>>>
       maxStreams: at('server.max_streams'),
       requestTimeoutMs: at('server.request_timeout_ms'),
     },
-    retention: { ...(keep !== null && { keep }), everyMinutes: at('retention.every_minutes') },
+    retention: {
+      ...ages(at),
+      tenants: at('retention.tenants'),
+      everyMinutes: at('retention.every_minutes'),
+    },
     presets: at('catalog.presets'),
   }
+}
+
+/** The times of the retention that are set. */
+function ages(at: <T>(key: ServerKey) => T): Omit<ServerSettings['retention'], 'tenants' | 'everyMinutes'> {
+  const names = ['keep', 'completed', 'failed', 'cancelled'] as const
+  return Object.fromEntries(
+    names.flatMap((name) => {
+      const value = at<string | null>(`retention.${name}`)
+      return value === null ? [] : [[name, value]]
+    }),
+  )
 }

@@ -12,7 +12,7 @@ import { createRegistrar, type Registrar, type RegistrarOptions } from './regist
 
 export interface AgentsOptions
   extends Omit<LivingCatalogOptions, 'catalogs'>,
-    Pick<RegistrarOptions, 'inspectUrl'> {
+    Pick<RegistrarOptions, 'inspectUrl' | 'operations'> {
   /** Endpoints of the process's own capabilities of kind `http`, by capability id. */
   readonly own?: { readonly [capabilityId: string]: Endpoint }
 }
@@ -35,7 +35,7 @@ interface Agents {
 }
 
 export function createAgents(options: AgentsOptions): Agents {
-  const { registrations, shared, clock, seal, inspectUrl, own = {} } = options
+  const { registrations, operations, shared, clock, seal, inspectUrl, own = {} } = options
   const catalogs = createTenantCatalogs(shared)
   const living = createLivingCatalog({ ...options, catalogs })
   const findEndpoint = (agent: Agent) =>
@@ -47,7 +47,7 @@ export function createAgents(options: AgentsOptions): Agents {
   return {
     catalogs,
     living,
-    registrar: createRegistrar({ registrations, catalogs, living, clock, seal, inspectUrl }),
+    registrar: createRegistrar({ registrations, operations, catalogs, living, clock, seal, inspectUrl }),
     findEndpoint,
     secretsOf: (agent) => liveSecrets(findEndpoint(agent) ?? { keys: [] }, clock.now()),
   }

@@ -52,6 +52,8 @@ export interface EndpointSeal {
   seal(owner: EndpointOwner, endpoint: Endpoint): Json
   /** Returns `sealed` if no known key decrypts it, and `undefined` if the stored value is not an endpoint. */
   open(stored: EndpointOwner & { readonly endpoint: Json }): Endpoint | 'sealed' | undefined
+  /** Whether a stored endpoint is encrypted with the newest key, or there is none. */
+  isCurrent(stored: Json): boolean
 }
 
 interface Key {
@@ -78,6 +80,11 @@ export function createEndpointSeal({ keys: texts, clear }: EndpointSealOptions):
       if (!reported && typeof clear === 'function') clear()
       reported = true
       return { ...open, ...secrets }
+    },
+    isCurrent(stored) {
+      if (!isObject(stored)) return true
+      const sealed = own(stored, 'sealed')
+      return typeof sealed === 'string' && newest !== undefined && sealed.startsWith(`v1.${newest.id}.`)
     },
     open({ endpoint, ...owner }) {
       const sealed = isObject(endpoint) ? own(endpoint, 'sealed') : undefined

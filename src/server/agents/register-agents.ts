@@ -9,18 +9,24 @@ import { isObject, type Json, own } from '../../base/json.ts'
 import type { Clock } from '../../base/time/clock.ts'
 import type { SigningKey } from '../../domain/capability/endpoint.ts'
 import { below } from '../../domain/parse/parsed.ts'
+import type { Operations } from '../../domain/ports/operations.ts'
 import type { RegistrationRow, Registrations, Role } from '../../domain/ports/records.ts'
 import { conditionIssues } from '../../engine/decide/checks/conditions.ts'
 import { type CatalogEntry, createCatalog, type TenantCatalogs, type TenantEntry } from '../../plan/index.ts'
 import { type EndpointSeal, renewKeys } from './endpoint-seal.ts'
 import type { LivingCatalog } from './live-catalog.ts'
+import { type Resealed, type ResealRequest, resealEndpoints } from './reseal.ts'
 
 /** The caller, as identified by its token. */
 interface Registrant {
   readonly tenant: string
   readonly role: Role
   readonly tokenId: string
+  /** For the operations audit. */
+  readonly name?: string
   readonly capabilityId?: string
+  /** The first token of a series of rotations: registrations stay with the series. */
+  readonly familyId?: string
 }
 
 /** A registration as submitted: the fields of a capability, and how to call it. */
@@ -60,11 +66,14 @@ export interface Registrar {
   register(by: Registrant, given: GivenRegistration): Promise<Registered>
   heartbeat(by: Registrant, capabilityId: string): Promise<RegistrationRow>
   deregister(by: Registrant, capabilityId: string): Promise<void>
+  /** Encrypts the secrets of a tenant's agents with the newest key. */
+  reseal(request: ResealRequest): Promise<Resealed>
   list(tenant: string, query: ListQuery): readonly TenantEntry[]
 }
 
 export interface RegistrarOptions {
   readonly registrations: Registrations
+  readonly operations: Operations
   readonly catalogs: TenantCatalogs
   readonly living: LivingCatalog
   readonly clock: Clock
@@ -81,7 +90,7 @@ const usualInterval = 60
 const missable = 3
 
 export function createRegistrar(options: RegistrarOptions): Registrar {
-  const { registrations, catalogs, living, clock, seal } = options
+  const { registrations, operations, catalogs, living, clock, seal } = options
 
   /** Reads the store instead of the cache: another process may have registered it a moment ago. */
   const stored = async ({ tenant }: Registrant, capabilityId: string) => {
@@ -93,7 +102,7 @@ export function createRegistrar(options: RegistrarOptions): Registrar {
     const { row } = await stored(by, capabilityId)
     if (row === undefined)
       throw new ProvisoError('capability/unregistered', `Registration "${capabilityId}" not found`)
-    if (row.tokenId !== by.tokenId && by.role !== 'admin')
+    if (row.tokenId !== ownerOf(by) && by.role !== 'admin')
       throw new ProvisoError('capability/forbidden', `"${capabilityId}" was registered with another token`)
     return row
   }
@@ -118,26 +127,23 @@ export function createRegistrar(options: RegistrarOptions): Registrar {
           `Cannot register more capabilities: the tenant has ${count} registrations`,
         )
       // Keys that cannot be decrypted are lost: the agent gets a new one.
-      const ours = before?.tokenId === by.tokenId ? seal.open(before) : undefined
+      const ours = before?.tokenId === ownerOf(by) ? seal.open(before) : undefined
       const renewed = endpoint && {
         endpoint,
         ...renewKeys(typeof ours === 'object' ? ours.keys : [], { rotate: rotateKey, now: clock.now() }),
       }
       const heartbeat = toHeartbeat(entry)
-      const row = await registrations.put({
-        tenant: by.tenant,
-        capabilityId,
+      const key = { tenant: by.tenant, capabilityId }
+      const bearer = auth && { bearer: auth.token }
+      const changed = {
+        ...key,
         // Plain JSON: parsed and compiled.
         payload: { capability: entry.capability, contracts: entry.contracts } as unknown as Json,
-        endpoint: renewed
-          ? seal.seal(
-              { tenant: by.tenant, capabilityId },
-              { ...renewed.endpoint, keys: renewed.keys, ...(auth && { bearer: auth.token }) },
-            )
-          : null,
+        endpoint: renewed ? seal.seal(key, { ...renewed.endpoint, keys: renewed.keys, ...bearer }) : null,
         ttlMs: heartbeat.timeoutSeconds * 1_000,
-        tokenId: by.tokenId,
-      })
+        tokenId: ownerOf(by),
+      }
+      const row = await registrations.put(changed, { by: signed(by) })
       if (row === undefined)
         throw new ProvisoError(
           'capability/taken',
@@ -164,8 +170,13 @@ export function createRegistrar(options: RegistrarOptions): Registrar {
     },
     async deregister(by, capabilityId) {
       await owned(by, capabilityId)
-      await registrations.remove({ tenant: by.tenant, capabilityId })
+      await registrations.remove({ tenant: by.tenant, capabilityId }, { by: signed(by) })
       await living.refresh()
+    },
+    async reseal(request) {
+      const done = await resealEndpoints({ registrations, operations }, seal, request)
+      await living.refresh()
+      return done
     },
     list(tenant, { text, facet, status, limit = 100 }) {
       const all = text === undefined ? catalogs.entries(tenant) : catalogs.find(tenant, text)
@@ -175,6 +186,16 @@ export function createRegistrar(options: RegistrarOptions): Registrar {
         .slice(0, limit)
     },
   }
+}
+
+/** The id that owns a registration: the same for all tokens of a series of rotations. */
+function ownerOf({ tokenId, familyId = tokenId }: Registrant): string {
+  return familyId
+}
+
+/** How the operations audit names the caller. */
+function signed({ tokenId, name = tokenId }: Registrant): string {
+  return name === tokenId ? tokenId : `${name} (${tokenId})`
 }
 
 /** Throws if an agent token is restricted to another capability. */

@@ -30,8 +30,15 @@ export function createAuthenticate(tokens: Tokens, { token, open = false }: Auth
     if (own !== undefined && isSameHash(hash, own)) return singleUser
     const row = await tokens.byHash(hash)
     if (row === undefined || !isSameHash(row.hash, hash)) return unknown
-    const { tenant, role, tokenId, name, capabilityId } = row
-    return { tenant, role, tokenId, name, ...(capabilityId !== undefined && { capabilityId }) }
+    const { tenant, role, tokenId, name, capabilityId, familyId } = row
+    return {
+      tenant,
+      role,
+      tokenId,
+      name,
+      ...(capabilityId !== undefined && { capabilityId }),
+      ...(familyId !== undefined && { familyId }),
+    }
   }
 }
 

@@ -195,8 +195,8 @@ function respondRoute(conversations: Conversations, generate: Generate): Route {
   }
 }
 
-function toOwner({ tenant, tokenId }: Caller): string {
-  return `${tenant}\n${tokenId}`
+function toOwner({ tenant, tokenId, familyId = tokenId }: Caller): string {
+  return `${tenant}\n${familyId}`
 }
 
 async function converse(

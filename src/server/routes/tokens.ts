@@ -2,10 +2,10 @@
 import type { Json } from '../../base/json.ts'
 import { type Role, roles, type TokenRow } from '../../domain/ports/records.ts'
 import { closed, count, text } from '../../domain/schemas/parts.ts'
-import { createToken } from '../auth/token.ts'
+import { createToken, defaultOverlapMs, rotateToken } from '../auth/token.ts'
 import { refusal } from '../problem.ts'
 import type { Route } from '../route.ts'
-import { api, iso, ok, refusals } from './parts.ts'
+import { api, iso, ok, refusals, signature } from './parts.ts'
 
 const tokenSchema = {
   type: 'object',
@@ -19,10 +19,15 @@ const tokenSchema = {
     expiresAt: { type: 'string', format: 'date-time' },
     revokedAt: { type: 'string', format: 'date-time' },
     capabilityId: text,
+    /** The first token of a series of rotations. */
+    familyId: text,
     /** Only in the response that creates it. */
     token: text,
   },
 } as const
+
+/** Longest lifetime, in seconds. */
+const longest = 10 * 365 * 86_400
 
 export const createTokenRoute: Route = {
   method: 'POST',
@@ -35,7 +40,7 @@ export const createTokenRoute: Route = {
       role: { enum: roles },
       name: { type: 'string', minLength: 1, maxLength: 200 },
       /** Seconds. Absent: valid until it is revoked. */
-      expiresIn: { ...count, maximum: 10 * 365 * 86_400 },
+      expiresIn: { ...count, maximum: longest },
       capabilityId: text,
     },
     ['role', 'name'],
@@ -44,13 +49,14 @@ export const createTokenRoute: Route = {
   async handle({ caller, body }, { app }) {
     // Validated by the route's schema.
     const { role, name, expiresIn, capabilityId } = body as unknown as TokenBody
-    const { token, row } = await createToken(app.store.records.tokens, {
+    const given = {
       tenant: caller.tenant,
       role,
       name,
       ...(expiresIn !== undefined && { expiresAt: Date.now() + expiresIn * 1000 }),
       ...(capabilityId !== undefined && { capabilityId }),
-    })
+    }
+    const { token, row } = await createToken(app.store.records.tokens, given, { by: signature(caller) })
     return { status: 201, body: { token, ...tokenView(row) } }
   },
 }
@@ -60,6 +66,52 @@ interface TokenBody {
   readonly name: string
   readonly expiresIn?: number
   readonly capabilityId?: string
+}
+
+export const rotateTokenRoute: Route = {
+  method: 'POST',
+  path: `${api}/tokens/:tokenId/rotate`,
+  operation: 'rotateToken',
+  summary: 'Replace a token of the caller’s tenant; the old one stays valid for the overlap',
+  roles: ['admin'],
+  params: closed({ tokenId: text }, ['tokenId']),
+  body: closed({
+    /** Seconds. Default: one day. */
+    overlap: { type: 'integer', minimum: 0, maximum: 30 * 86_400 },
+    /** Seconds. Default: as long as the old token was made for. */
+    expiresIn: { ...count, maximum: longest },
+  }),
+  replies: {
+    201: ok('The new token, and when the old one expires', {
+      ...tokenSchema,
+      required: [...tokenSchema.required, 'token', 'replaces', 'oldExpiresAt'],
+      properties: {
+        ...tokenSchema.properties,
+        replaces: text,
+        oldExpiresAt: { type: 'string', format: 'date-time' },
+      },
+    }),
+    ...refusals(404, 413, 415, 422),
+  },
+  async handle({ caller, params, body }, { app }) {
+    const { tokenId = '' } = params
+    // Validated by the route's schema.
+    const { overlap = defaultOverlapMs / 1_000, expiresIn } = body as { overlap?: number; expiresIn?: number }
+    const rotated = await rotateToken(app.store.records.tokens, {
+      tokenId,
+      tenant: caller.tenant,
+      overlapMs: overlap * 1_000,
+      by: signature(caller),
+      ...(expiresIn !== undefined && { lifetimeMs: expiresIn * 1_000 }),
+    })
+    if (rotated === undefined)
+      return refusal('route/missing', 'Token not found, expired or revoked', {
+        hint: `List tokens with GET ${api}/tokens`,
+      })
+    const { token, row, old } = rotated
+    const oldExpiresAt = iso(old.expiresAt ?? row.createdAt)
+    return { status: 201, body: { token, ...tokenView(row), replaces: tokenId, oldExpiresAt } }
+  },
 }
 
 export const listTokens: Route = {
@@ -94,7 +146,7 @@ export const revokeToken: Route = {
     const { tokens } = app.store.records
     const own = await tokens.list({ tenant: caller.tenant })
     const tokenId = own.find((row) => row.tokenId === params['tokenId'])?.tokenId
-    const done = tokenId !== undefined && (await tokens.revoke(tokenId))
+    const done = tokenId !== undefined && (await tokens.revoke(tokenId, { by: signature(caller) }))
     return done
       ? { status: 204 }
       : refusal('route/missing', 'Token not found, or already revoked', {

@@ -1,0 +1,116 @@
+/** `proviso erase`: erases one run, or everything about a subject, and prints a receipt. */
+import type { Command } from 'commander'
+import {
+  type EraseRequest,
+  type ErasurePreview,
+  type ErasureReceipt,
+  eraseRuns,
+  previewErasure,
+} from '../../engine/erase.ts'
+import { confirm } from '../confirm.ts'
+import { describeExitCodes, exitCode } from '../exit-codes.ts'
+import { count } from '../one-line.ts'
+import { addByOption, chooseName } from '../options/by-option.ts'
+import { addStoreOption, chooseExistingStore, readStore, writeStore } from '../options/store-option.ts'
+import { colors, printJson, printNote, printText, refuse } from '../print.ts'
+
+interface Flags {
+  readonly run?: string
+  readonly subject?: string
+  readonly tenant?: string
+  readonly reason?: string
+  readonly dryRun?: boolean
+  readonly yes?: true
+  readonly by?: string
+  readonly store?: string
+  readonly json?: true
+}
+
+const examples = `
+A subject is the person that a run is about: \`metadata.subject\` of its envelope, a text or a list of texts.
+The run and all its data are deleted, including large values, stored answers and the bytes in the files of a SQLite store.
+The operations audit keeps the run id, the number of events and a hash of the receipt: see \`proviso audit\`.
+
+Examples:
+  proviso erase --subject customer-4711 --dry-run --store sqlite:runs.db
+  proviso erase --subject customer-4711 --reason "request of 2 May" --yes --json --store sqlite:runs.db > receipt.json
+  proviso erase --run 0198b6f2 --store postgres://…
+
+While a server has a SQLite store open, use POST /api/v1/flex/erase.
+
+${describeExitCodes(['ok', 'usage', 'unmet'])}`
+
+export function addEraseCommand(program: Command): void {
+  const command = program
+    .command('erase')
+    .summary('erase a run, or everything about a subject')
+    .description(
+      'erase finished runs with all their data, after a preview and a confirmation, and print a receipt',
+    )
+    .option('--run <id>', 'erase one run')
+    .option('--subject <name>', 'erase every run with this `metadata.subject`')
+    .option('--tenant <tenant>', 'filter by tenant')
+    .option('--reason <text>', 'reason, for the receipt')
+    .option('--dry-run', 'print what would be erased, without erasing')
+    .option('--yes', 'skip the confirmation')
+  addStoreOption(addByOption(command))
+    .option('--json', 'print the receipt, or the preview, as one line of JSON')
+    .addHelpText('after', examples)
+    .action(async (flags: Flags) => {
+      process.exitCode = await erase(flags)
+    })
+}
+
+async function erase(flags: Flags): Promise<number> {
+  const { run, subject, tenant, reason, dryRun, yes, json } = flags
+  const store = chooseExistingStore(flags.store)
+  const request: EraseRequest = {
+    by: chooseName(flags.by),
+    ...(run !== undefined && { runId: run }),
+    ...(subject !== undefined && { subject }),
+    ...(tenant !== undefined && { tenant }),
+    ...(reason !== undefined && { reason }),
+  }
+  if (dryRun || !yes) {
+    const would = await readStore(store, (opened) => previewErasure(opened, request))
+    if (dryRun && json) printJson({ dryRun: true, ...would }, 'line')
+    else printPreview(would)
+    if (dryRun) return exitCode('ok')
+    const answer = await confirm('Erase?')
+    if (answer === undefined) return refuse(unanswered)
+    if (!answer) {
+      printNote('Nothing was erased.')
+      return exitCode('ok')
+    }
+  }
+  // Only this step opens the store for writing, so that a preview works while another process has it open.
+  const receipt = await writeStore(store, (opened) => eraseRuns(opened, request))
+  if (json) printJson(receipt, 'line')
+  else printReceipt(receipt)
+  for (const line of receipt.residue) printNote(`${colors.yellow('!')} ${line}.`)
+  return exitCode(receipt.residue.length === 0 ? 'ok' : 'unmet')
+}
+
+const unanswered = {
+  message: 'Cannot erase runs: no answer on stdin',
+  hint: 'Pass --yes, or preview with --dry-run',
+}
+
+function printPreview({ runs, events, values, sharedValues, answers, unfinished }: ErasurePreview): void {
+  for (const { runId, tenant, status } of runs) printText(`${runId}  ${status}  ${tenant}`)
+  printNote(`Would erase: ${inWords({ runs: runs.length, events, values, answers })}.`)
+  if (sharedValues > 0) printNote(`${count(sharedValues, 'large value')} would stay: other runs use them.`)
+  if (unfinished.length > 0)
+    printNote(`${colors.yellow('!')} Not over, cancel them first: ${unfinished.join(', ')}.`)
+}
+
+function printReceipt({ receiptId, at, runs, deleted, sharedValues, hash, audit }: ErasureReceipt): void {
+  for (const { runId } of runs) printText(runId)
+  printNote(`Erased: ${inWords(deleted)}.`)
+  if (sharedValues > 0) printNote(`${count(sharedValues, 'large value')} stayed: other runs use them.`)
+  printNote(`Receipt ${receiptId} of ${at}, row ${audit.seq} of the operations audit, SHA-256 ${hash}`)
+}
+
+function inWords({ runs, events, values, answers }: ErasureReceipt['deleted']): string {
+  return `${count(runs, 'run')} with ${count(events, 'event')}, ${count(values, 'large value')}, ${count(answers, 'stored answer')}`
+}

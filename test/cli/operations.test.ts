@@ -1,0 +1,227 @@
+/** Promises of the operations kit on the command line: erasure, the operations audit, rotation, retention by policy. */
+import { existsSync, readFileSync } from 'node:fs'
+import { expect, it } from 'vitest'
+import { openStore } from '../../src/app.ts'
+import { createEndpointSeal } from '../seams/server.ts'
+import { openLibsql } from '../seams/stores.ts'
+import { proviso, runCommand } from '../support.ts'
+import { approved, file, pathInFolder, runFile } from './run-support.ts'
+
+let stores = 0
+
+type Env = { readonly [name: string]: string }
+
+function newStore() {
+  const path = pathInFolder(`operations-${++stores}.db`)
+  const store = `sqlite:${path}`
+  const cli = (args: readonly string[], { stdin = '', env }: { stdin?: string; env?: Env } = {}) =>
+    env ? proviso([...args, '--store', store], { env }) : runCommand([...args, '--store', store], { stdin })
+  const json = async (args: readonly string[]) => {
+    const { stdout, stderr, code } = await cli([...args, '--json'])
+    expect({ stderr, code }).toMatchObject({ code: 0 })
+    return JSON.parse(stdout)
+  }
+  const run = (name: string, content: unknown) =>
+    cli(['run', file(`operations-${stores}-${name}.json`, content), '--run-id', name])
+  return { path, cli, json, run }
+}
+
+/** The files of a store that hold a text. */
+function filesWith(path: string, text: string): string[] {
+  return [path, `${path}-wal`].filter((name) => existsSync(name) && readFileSync(name).includes(text))
+}
+
+const canary = 'canary-7f3a9c51'
+const about = (subject: unknown, more: object = {}) =>
+  runFile({
+    envelope: {
+      metadata: { subject },
+      // One small value and one that is stored apart, in pieces and as a whole.
+      inputs: { note: canary, letter: `${canary} `.repeat(2_000) },
+      ...more,
+    },
+    script: [{ text: `{"text": "Tea for ${canary}"}` }],
+  })
+
+it('erase removes every byte of a subject from the files, keeps other runs, and leaves a verifiable audit', async () => {
+  const { path, cli, json, run } = newStore()
+  expect((await run('first', about(`jane-${canary}`))).code).toBe(0)
+  expect((await run('both', about(['joe', `jane-${canary}`]))).code).toBe(0)
+  expect((await run('other', runFile())).code).toBe(0)
+  expect(filesWith(path, canary).length).toBeGreaterThan(0)
+
+  const preview = await json(['erase', '--subject', `jane-${canary}`, '--dry-run'])
+  expect(preview.runs.map(({ runId }: { runId: string }) => runId).sort()).toEqual(['both', 'first'])
+  expect(preview).toMatchObject({ dryRun: true, unfinished: [] })
+  expect(filesWith(path, canary).length, 'a preview erases nothing').toBeGreaterThan(0)
+
+  const receipt = await json([
+    'erase',
+    '--subject',
+    `jane-${canary}`,
+    '--yes',
+    '--by',
+    'ann',
+    '--reason',
+    'asked',
+  ])
+  expect(receipt).toMatchObject({ by: 'ann', reason: 'asked', residue: [], deleted: { runs: 2 } })
+  expect(receipt.deleted.values).toBeGreaterThan(0)
+  expect(JSON.stringify(receipt)).not.toContain(canary)
+  expect(filesWith(path, canary)).toEqual([])
+
+  expect((await json(['runs'])).map(({ runId }: { runId: string }) => runId)).toEqual(['other'])
+  expect((await json(['verify'])).ok).toBe(true)
+  expect(await json(['audit', '--verify'])).toMatchObject({ ok: true, rows: 3, head: receipt.audit.hash })
+  const [tombstone] = await json(['audit', '--subject', 'first'])
+  expect(tombstone).toMatchObject({
+    action: 'run.erased',
+    by: 'ann',
+    details: { receiptId: receipt.receiptId },
+  })
+  const [completed] = await json(['audit', '--subject', receipt.receiptId])
+  expect(completed).toMatchObject({ action: 'erasure.completed', details: { receiptHash: receipt.hash } })
+
+  const again = await cli(['erase', '--subject', `jane-${canary}`, '--yes'])
+  expect(again.stderr).toContain('Erased: 0 runs')
+})
+
+it('erase asks first, names one run, and refuses a run that is not over', async () => {
+  const { cli, json, run } = newStore()
+  expect((await run('done', runFile())).code).toBe(0)
+  expect((await run('waits', runFile({ envelope: approved }))).code).toBe(6)
+  const unanswered = await cli(['erase', '--run', 'done'])
+  expect(unanswered).toMatchObject({ code: 2 })
+  expect(unanswered.stderr).toContain('Pass --yes')
+  expect((await cli(['erase', '--run', 'done'], { stdin: 'n\n' })).stderr).toContain('Nothing was erased')
+  const open = await cli(['erase', '--run', 'waits', '--yes'])
+  expect(open.code).toBe(2)
+  expect(open.stderr).toContain('Cannot erase runs that are not over: waits')
+  expect(open.stderr).toContain('Cancel them')
+  expect((await cli(['erase', '--run', 'none', '--yes'])).stderr).toContain('Run "none" not found')
+  expect((await cli(['erase', '--yes'])).stderr).toContain('give either a run id or a subject')
+  expect((await cli(['erase', '--run', 'done'], { stdin: 'y\n' })).stderr).toMatch(
+    /Receipt era_[0-9a-f]{16} of /,
+  )
+  expect((await json(['runs'])).map(({ runId }: { runId: string }) => runId)).toEqual(['waits'])
+})
+
+it('audit reports a row that was changed behind its back', async () => {
+  const { path, cli, json } = newStore()
+  for (const name of ['a', 'b', 'c']) await json(['token', 'create', '--role', 'caller', '--name', name])
+  expect((await json(['audit', '--verify'])).rows).toBe(3)
+  const connection = openLibsql(path)
+  connection.execute(`update operations_audit set actor = 'another person' where seq = 2`)
+  connection.close()
+  const found = await cli(['audit', '--verify'])
+  expect(found.code).toBe(3)
+  expect(found.stderr).toContain('row 2  the row does not match its hash')
+})
+
+it('token rotate replaces a token, and the audit names who made, rotated and revoked it', async () => {
+  const { cli, json } = newStore()
+  const made = await json(['token', 'create', '--role', 'agent', '--capability', 'cap', '--by', 'ann'])
+  const rotated = await json(['token', 'rotate', made.tokenId, '--overlap', '1h', '--by', 'ben'])
+  expect(rotated).toMatchObject({
+    role: 'agent',
+    capabilityId: 'cap',
+    replaces: made.tokenId,
+    familyId: made.tokenId,
+  })
+  expect(rotated.token).not.toBe(made.token)
+  const left = rotated.oldExpiresAt - Date.now()
+  expect(left).toBeGreaterThan(3_000_000)
+  expect(left).toBeLessThanOrEqual(3_600_000)
+  await json(['token', 'revoke', rotated.tokenId, '--by', 'ann'])
+  const refused = await cli(['token', 'rotate', rotated.tokenId])
+  expect(refused).toMatchObject({ code: 2 })
+  expect(refused.stderr).toContain('No valid token')
+  const rows = await json(['audit'])
+  expect(rows.map(({ action, by }: { action: string; by: string }) => `${action} ${by}`).reverse()).toEqual([
+    'token.created ann',
+    'token.rotated ben',
+    'token.revoked ann',
+  ])
+  expect(JSON.stringify(rows)).not.toContain(made.token)
+})
+
+it('secrets reseal encrypts all agents with the new key, and reports agents that no key opens', async () => {
+  const { cli, json } = newStore()
+  const [old, next, foreign] = ['a1', 'b2', 'c3'].map((byte) => byte.repeat(32)) as [string, string, string]
+  await json(['token', 'create', '--role', 'agent'])
+  const store = await openStore(`sqlite:${pathInFolder(`operations-${stores}.db`)}`)
+  for (const [capabilityId, key] of [
+    ['one', old],
+    ['two', old],
+    ['lost', foreign],
+  ] as const) {
+    const endpoint = createEndpointSeal({ keys: [key], clear: false }).seal(
+      { tenant: 'default', capabilityId },
+      { url: 'https://agents.example/', keys: [{ keyId: 'k', secret: 'psk_x' }] },
+    )
+    await store.records.registrations.put({
+      tenant: 'default',
+      capabilityId,
+      payload: {},
+      endpoint,
+      ttlMs: 60_000,
+      tokenId: 'tok',
+    })
+  }
+  await store.close()
+  const env = { PROVISO_SECRET_KEY: next, PROVISO_SECRET_KEY_PREVIOUS: old }
+  const preview = await cli(['secrets', 'reseal', '--dry-run', '--json'], { env })
+  expect(JSON.parse(preview.stdout)).toMatchObject({ resealed: 2, current: 0, dryRun: true })
+  const done = await cli(['secrets', 'reseal', '--by', 'ann'], { env })
+  expect(done.code).toBe(3)
+  expect(done.stdout).toContain('Resealed 2 agents; 0 had the newest key already')
+  expect(done.stderr).toContain('lost of tenant default: no known key decrypts its secrets')
+  const alone = await cli(['secrets', 'reseal', '--json'], { env: { PROVISO_SECRET_KEY: next } })
+  expect(JSON.parse(alone.stdout)).toMatchObject({
+    resealed: 0,
+    current: 2,
+    unreadable: [{ capabilityId: 'lost' }],
+  })
+  const [row] = await json(['audit', '--action', 'secrets.resealed'])
+  expect(row).toMatchObject({ by: 'ann', details: { capabilities: ['one', 'two'] } })
+  expect((await cli(['secrets', 'reseal'])).stderr).toContain('there is no secret key')
+})
+
+it('prune --policy applies the most specific rule, says what each would delete, and is recorded', async () => {
+  const { path, cli, json, run } = newStore()
+  expect((await run('done', runFile())).code).toBe(0)
+  const failing = runFile({ script: [{ text: 'no' }], envelope: { policies: { onNodeFail: 'fail' } } })
+  expect((await run('broken', failing)).code).toBe(3)
+  const config = (text: string) => file(`retention-${stores}.toml`, `[retention]\n${text}`)
+  const kept = config(
+    'keep = "1d"\nfailed = "forever"\ntenants = ["acme=1d", "acme.failed=2d"]\nevery_minutes = 5',
+  )
+  const connection = openLibsql(path)
+  connection.execute('update flex_runs set created_at = created_at - 9e7, updated_at = updated_at - 9e7')
+  connection.close()
+  const would = await json(['prune', '--policy', '--config', kept, '--dry-run'])
+  expect(would).toMatchObject({ runs: 1, dryRun: true })
+  expect(would.rules.map(({ rule, runs }: { rule: string; runs: number }) => `${rule}: ${runs}`)).toEqual([
+    'completed, cancelled runs of acme after 1d: 0',
+    'failed runs of acme after 2d: 0',
+    'completed, cancelled runs after 1d: 1',
+  ])
+  expect(await json(['prune', '--policy', '--config', kept, '--yes', '--by', 'ann'])).toMatchObject({
+    runs: 1,
+  })
+  expect((await json(['runs'])).map(({ runId }: { runId: string }) => runId)).toEqual(['broken'])
+  const [row] = await json(['audit', '--action', 'runs.pruned'])
+  expect(row).toMatchObject({
+    by: 'ann',
+    subject: 'completed, cancelled runs after 1d',
+    details: { runs: 1 },
+  })
+  expect((await json(['prune', '--older-than', '0s', '--status', 'completed', '--dry-run'])).runs).toBe(0)
+  expect((await json(['prune', '--older-than', '0s', '--status', 'failed', '--dry-run'])).runs).toBe(1)
+  const none = await cli(['prune', '--policy', '--config', config('every_minutes = 5')])
+  expect(none.stderr).toContain('the settings have no retention')
+  expect((await cli(['prune'])).stderr).toContain('pass either --older-than or --policy')
+  const wrong = await cli(['prune', '--policy', '--config', config('keep = "soon"')])
+  expect(wrong.code).toBe(2)
+  expect(wrong.stderr).toMatch(/retention-\d+\.toml:2/)
+})
