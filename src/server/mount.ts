@@ -10,7 +10,7 @@ import type { Clock } from '../base/time/clock.ts'
 import type { Once } from '../domain/ports/records.ts'
 import { type Authenticate, authorise } from './auth/authenticate.ts'
 import type { RateLimit, RunQuota } from './auth/rate-limit.ts'
-import { readParts } from './http/read-parts.ts'
+import { findIssues, readParts, refuseIssues } from './http/read-parts.ts'
 import type { Known } from './http/request-context.ts'
 import { getStatus, problemType, type Refusal, refusal, toProblem } from './problem.ts'
 import type { Answer, Call, Caller, EventStream, Route } from './route.ts'
@@ -43,8 +43,8 @@ export function mountRoute(fastify: FastifyInstance, route: Route, mounting: Mou
     url: route.path,
     ...(route.bodyLimit !== undefined && { bodyLimit: route.bodyLimit }),
     async onRequest(request, reply) {
-      const refused = await admit(route, request, mounting)
-      if (refused) return sendRefusal(reply, refused, mounting)
+      const refused = (await admit(route, request, mounting)) ?? checkEncoding(request)
+      if (refused) return sendRefusal(reply, closeUnread(refused, request), mounting)
     },
     async handler(request, reply) {
       const signal = endSignal(reply, mounting.stopping)
@@ -54,6 +54,7 @@ export function mountRoute(fastify: FastifyInstance, route: Route, mounting: Mou
       if (permit && 'refused' in permit) return sendRefusal(reply, permit, mounting)
       try {
         const answer = await answerCall(route, request, { ...mounting, signal })
+        if (route.checkHead && 'refused' in answer) await mounting.rateLimit.countRefusedBody(request.url)
         if ('refused' in answer) return sendRefusal(reply, answer, mounting)
         if (!('stream' in answer)) return sendAnswer(reply, answer, route)
         const { headers } = mounting.known(request)
@@ -63,6 +64,9 @@ export function mountRoute(fastify: FastifyInstance, route: Route, mounting: Mou
           mounting.reportError(cause, request)
         })
         return reply
+      } catch (cause) {
+        if (route.checkHead) await mounting.rateLimit.countRefusedBody(request.url)
+        throw cause
       } finally {
         permit?.release()
       }
@@ -75,12 +79,67 @@ async function admit(
   request: FastifyRequest,
   mounting: Mounting,
 ): Promise<Refusal | undefined> {
+  if (route.checkHead) return checkHead(route, request, mounting)
   if (route.roles === 'anyone') return undefined
   if (mounting.stopping.aborted) return stopping
   const caller = await mounting.authenticate(request.headers.authorization)
   if ('refused' in caller) return (await mounting.rateLimit.countFailure(request.ip)) ?? caller
   mounting.known(request).caller = caller
-  return authorise(caller, route) ?? (await mounting.rateLimit.count(caller))
+  const { rateLimit } = mounting
+  return (
+    authorise(caller, route) ??
+    (await rateLimit.count(caller)) ??
+    (route.registers ? await rateLimit.countRegistration(caller) : undefined)
+  )
+}
+
+/** Checks the head of a request of a route without tokens. Rates come first: the check reads the store. */
+async function checkHead(
+  route: Route,
+  request: FastifyRequest,
+  { rateLimit, served }: Mounting,
+): Promise<Refusal | undefined> {
+  const limited =
+    (await rateLimit.countCallback(request.ip)) ?? (await rateLimit.checkRefusedBodies(request.url))
+  if (limited) return limited
+  // Fastify parses path parameters as strings.
+  const params = request.params as Call['params']
+  const wrong = findIssues(route.params ?? true, params, 'the path')
+  if (wrong.length > 0) return refuseIssues('request/unreadable', wrong)
+  const refused = await route.checkHead?.({ params, headers: readHeaders(request) }, served)
+  return refused && ((await rateLimit.countFailure(request.ip)) ?? refused)
+}
+
+/** Refuses compressed bodies: they are not decompressed, because a small body could become a huge one. */
+function checkEncoding({ headers }: FastifyRequest): Refusal | undefined {
+  if (!hasBody(headers)) return undefined
+  const codings = [headers['content-encoding'], headers['transfer-encoding']]
+  const compressed = codings
+    .flatMap((value) => (value ?? '').split(','))
+    .map((name) => name.trim().toLowerCase())
+    .find((name) => !['', 'identity', 'chunked'].includes(name))
+  if (compressed === undefined) return undefined
+  return refusal(
+    'request/encoding',
+    `The body must not be compressed, got the encoding ${compressed.slice(0, 40)}`,
+    {
+      headers: { 'accept-encoding': 'identity' },
+    },
+  )
+}
+
+function hasBody(headers: FastifyRequest['headers']): boolean {
+  return Number(headers['content-length'] ?? 0) > 0 || headers['transfer-encoding'] !== undefined
+}
+
+/** Longest body that is read and discarded to keep the connection after a refusal. */
+const longestDiscarded = 65_536
+
+/** Closes the connection after a refusal if the rest of the body is long: otherwise it would be read to the end. */
+function closeUnread(refused: Refusal, { headers }: FastifyRequest): Refusal {
+  const length = Number(headers['content-length'] ?? 0)
+  if (headers['transfer-encoding'] === undefined && length <= longestDiscarded) return refused
+  return { ...refused, headers: { ...refused.headers, connection: 'close' } }
 }
 
 async function answerCall(

@@ -29,6 +29,11 @@ export const refusalTable = {
     title: 'Development mode answers on loopback names only',
     hint: 'Use a loopback name such as localhost, or start the server with tokens',
   },
+  'auth/origin': {
+    status: 403,
+    title: 'Development mode refuses requests of other web pages',
+    hint: 'Add the origin of the page to the setting `cors` (PROVISO_CORS), or start the server with tokens',
+  },
   'route/missing': {
     status: 404,
     title: 'Not found',
@@ -58,6 +63,11 @@ export const refusalTable = {
     status: 415,
     title: 'The body must be JSON',
     hint: 'Send the header "Content-Type: application/json"',
+  },
+  'request/encoding': {
+    status: 415,
+    title: 'The body must not be compressed',
+    hint: 'Send the body as plain JSON, without the header Content-Encoding',
   },
   'request/timeout': {
     status: 408,

@@ -27,8 +27,15 @@ export interface Route {
   readonly deprecated?: boolean
   /** Starts a run, so the tenant's run quota applies. */
   readonly startsRun?: boolean
+  /** Registers an agent, so the rate of registrations applies. */
+  readonly registers?: boolean
   /** Maximum body size in bytes, instead of the server's default. */
   readonly bodyLimit?: number
+  /**
+   * Checks the head of a request before its body is read, for routes that authenticate without a token. Requests are
+   * limited per address, and after repeated refusals of the same URL its bodies are no longer read.
+   */
+  checkHead?(head: CallHead, served: Served): Promise<Refusal | undefined>
   handle(call: Call, served: Served): Promise<Answer | Refusal>
 }
 
@@ -50,6 +57,12 @@ export interface Caller {
   readonly capabilityId?: string
   /** The first token of a series of rotations, which owns what the series made; absent for that token itself. */
   readonly familyId?: string
+}
+
+/** What is known of a request before its body is read. */
+export interface CallHead {
+  readonly params: Call['params']
+  readonly headers: Call['headers']
 }
 
 /** An authorised request with validated parts. */

@@ -8,6 +8,7 @@ import { createRateLimit, createRunQuota, type RateOptions } from './auth/rate-l
 import { readBody } from './http/read-parts.ts'
 import {
   createRequestContexts,
+  isForeignPage,
   isLoopbackAddress,
   isLoopbackName,
   preflightHeaders,
@@ -46,8 +47,10 @@ export interface ServerLimits extends RateOptions {
   readonly runs?: number
   /** Maximum open streams. Default 2,000. */
   readonly streams?: number
-  /** Request timeout in milliseconds. Default 30 s. */
+  /** Time for a whole request to arrive, in milliseconds. Default 30 s. */
   readonly requestMs?: number
+  /** Time for the headers of a request to arrive, in milliseconds. Default 10 s, at most `requestMs`. */
+  readonly headersMs?: number
 }
 
 export interface Server {
@@ -62,6 +65,9 @@ export interface Server {
 }
 
 export const defaultPort = 3003
+
+/** Development mode has no rate limits unless they are set. */
+const noRates = { rate: false, failures: false, callbacks: false, registrations: false } as const
 
 /** How long requests are refused during shutdown before the listener closes. */
 const turnAwayMs = 250
@@ -86,7 +92,7 @@ export function createServer(given: Served, options: ServerOptions = {}): Server
   const mounting: Mounting = {
     served: { ...given, isStopping: () => stop.signal.aborted },
     authenticate: createAuthenticate(app.store.records.tokens, auth),
-    rateLimit: createRateLimit(auth.open ? { rate: false, failures: false, ...limits } : limits),
+    rateLimit: createRateLimit(auth.open ? { ...noRates, ...limits } : limits),
     quota: createRunQuota(app.store, limits.runs ?? 1_000, clock),
     streams,
     clock,
@@ -95,7 +101,7 @@ export function createServer(given: Served, options: ServerOptions = {}): Server
     reportError: (cause, request) =>
       options.onError?.(cause, { traceId: known(request).traceId, route: request.routeOptions.url ?? '' }),
   }
-  const fastify = mountRoutes(routes, mounting, { limits, isOpen: auth.open ?? false })
+  const fastify = mountRoutes(routes, mounting, { limits, isOpen: auth.open ?? false, cors })
   let address: string | undefined
   let closing: Promise<void> | undefined
   const close = async (graceMs: number) => {
@@ -132,21 +138,35 @@ export function createServer(given: Served, options: ServerOptions = {}): Server
   }
 }
 
+interface MountOptions {
+  readonly limits: ServerLimits
+  /** Development mode. */
+  readonly isOpen: boolean
+  readonly cors: readonly string[]
+}
+
 /** Creates the router: body parser, hooks, error handlers and every route. */
 function mountRoutes(
   routes: readonly Route[],
   mounting: Mounting,
-  { limits, isOpen }: { readonly limits: ServerLimits; readonly isOpen: boolean },
+  { limits, isOpen, cors }: MountOptions,
 ): FastifyInstance {
   const { app } = mounting.served
   const { known } = mounting
+  const requestMs = limits.requestMs ?? 30_000
+  const headersMs = Math.min(limits.headersMs ?? 10_000, requestMs)
   const fastify: FastifyInstance = createFastify({
     bodyLimit: limits.bodyBytes ?? 1_048_576,
-    requestTimeout: limits.requestMs ?? 30_000,
+    requestTimeout: requestMs,
     exposeHeadRoutes: false,
     return503OnClosing: false,
     routerOptions: { maxParamLength: 500 },
-    http: { maxHeaderSize: 16_384, headersTimeout: 10_000 },
+    http: {
+      maxHeaderSize: 16_384,
+      headersTimeout: headersMs,
+      // Node compares connections with both limits only this often (by default every 30 s).
+      connectionsCheckingInterval: Math.max(10, Math.min(1_000, Math.floor(headersMs / 10))),
+    },
     frameworkErrors: (error, _request, reply) => void sendRefusal(reply, fromFastify(error, 0), mounting),
     clientErrorHandler: (error, socket) => answerMalformed(error, socket, app.redactor),
   })
@@ -163,6 +183,7 @@ function mountRoutes(
   fastify.addHook('onRequest', async (request, reply) => {
     reply.headers(known(request).headers)
     if (isOpen && !isLoopbackName(request.headers.host)) return sendRefusal(reply, otherHost, mounting)
+    if (isOpen && isForeignPage(request.headers, cors)) return sendRefusal(reply, otherOrigin, mounting)
     const isPreflight = request.method === 'OPTIONS' && 'access-control-request-method' in request.headers
     if (isPreflight && 'access-control-allow-origin' in known(request).headers)
       return reply.code(204).headers(preflightHeaders).send()
@@ -233,6 +254,11 @@ function assertUniqueRoutes(routes: readonly Route[]): void {
     }
   }
 }
+
+const otherOrigin = refusal(
+  'auth/origin',
+  'Development mode needs no token, so it refuses requests that a web page of another origin makes',
+)
 
 const otherHost = refusal(
   'auth/host',

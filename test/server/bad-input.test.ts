@@ -1,7 +1,8 @@
 /** Promises about requests that are wrong: at every route and for every mistake, a problem says what, where and what to do; never 500. */
 import { describe, expect, it } from 'vitest'
 import { type Route, sandboxRoutes } from '../../src/server/index.ts'
-import { serveAgents, writer } from '../agents/support.ts'
+import { agent, serveAgents, status, wanted, writer, writing } from '../agents/support.ts'
+import { signatureHeaders } from '../seams/agents.ts'
 import { isObject, own } from '../seams/base.ts'
 import { compileSchema } from '../seams/schema.ts'
 import { problemSchema } from '../seams/server.ts'
@@ -21,12 +22,16 @@ const routes = sandboxRoutes({
 /** Every route there is, on one server whose internal errors fail the test. */
 async function everyRoute() {
   const mishaps: unknown[] = []
-  const { server, call } = await serveAgents(
+  const served = await serveAgents(
     { capabilities: tea.capabilities },
     { routes, limits: { bodyBytes, rate: false }, onError: (cause) => mishaps.push(cause) },
   )
+  const { server, call } = served
+  const callback = await acceptedCall(served)
+  /** With ids that do not exist, but for a callback: its body is only read if the call exists. */
+  const pathOf = (route: Route) => (route.checkHead ? callback : missingPathOf(route))
   const refused = async (path: string, asked: Asked, status: number) => {
-    const headers = { ...asked.headers, traceparent }
+    const headers = { ...signed(), ...asked.headers, traceparent }
     const response = await call(path, { ...asked, headers })
     const said = (await response.json()) as Body & { hint: string }
     const what = `${asked.method} ${path}: ${response.status} ${JSON.stringify(said)}`
@@ -39,10 +44,32 @@ async function everyRoute() {
     expect(mishaps, what).toEqual([])
     return { said, response }
   }
-  return { routes: server.routes, refused }
+  return { routes: server.routes, refused, pathOf }
 }
 
-const pathOf = ({ path }: Route) => path.replaceAll(/:\w+/g, 'none')
+/** Starts a call that its agent accepts and does not answer; returns the path of its callback. */
+async function acceptedCall({ register, agentToken, app }: Awaited<ReturnType<typeof serveAgents>>) {
+  let accept = (_path: string) => {}
+  const accepted = new Promise<string>((resolve) => {
+    accept = resolve
+  })
+  const later = await agent((response, received) => {
+    status(202)(response, received)
+    accept(new URL(later.received[0]?.call.callbackUrl ?? '').pathname)
+  })
+  await register(writer(later.url), await agentToken())
+  await app.start(wanted(), { draft: writing({}) })
+  return accepted
+}
+
+/** Headers of a signature that may be valid: whether it is, depends on the body. */
+const signed = () => ({
+  [signatureHeaders.timestamp]: String(Math.floor(Date.now() / 1_000)),
+  [signatureHeaders.nonce]: 'a-nonce-of-this-test',
+  [signatureHeaders.signature]: `v1=${'a'.repeat(64)}`,
+})
+
+const missingPathOf = ({ path }: Route) => path.replaceAll(/:\w+/g, 'none')
 const pointers = ({ issues }: Body) => (issues ?? []).map(({ pointer }) => pointer)
 
 /** What a route takes, but for the ids in its path. */
@@ -76,7 +103,7 @@ function membersOf({ body }: Route): [name: string, schema: unknown][] {
 
 describe('at every route', () => {
   it('a body that is no JSON, too deep, or would change prototypes is unreadable', async () => {
-    const { routes, refused } = await everyRoute()
+    const { routes, refused, pathOf } = await everyRoute()
     const bodies = ['{"a": ', '{"__proto__": {"a": 1}}', `${'['.repeat(300)}${']'.repeat(300)}`, '\u0000']
     for (const route of routes.filter(({ body }) => body !== undefined))
       for (const body of bodies) {
@@ -87,7 +114,7 @@ describe('at every route', () => {
   })
 
   it('a body of another type, and each member of another type, is located', async () => {
-    const { routes, refused } = await everyRoute()
+    const { routes, refused, pathOf } = await everyRoute()
     let members = 0
     for (const route of routes.filter(({ body }) => body !== undefined)) {
       const asked = { method: route.method }
@@ -108,7 +135,7 @@ describe('at every route', () => {
   })
 
   it('an unknown member is located, where a body is closed', async () => {
-    const { routes, refused } = await everyRoute()
+    const { routes, refused, pathOf } = await everyRoute()
     for (const route of routes.filter(({ body }) => body !== undefined)) {
       const body = { ...(acceptable[route.operation] as object), somethingElse: 1 }
       const { said } = await refused(pathOf(route), { method: route.method, body }, 422)
@@ -117,7 +144,7 @@ describe('at every route', () => {
   })
 
   it('a body where none is expected is refused', async () => {
-    const { routes, refused } = await everyRoute()
+    const { routes, refused, pathOf } = await everyRoute()
     for (const route of routes.filter(({ body, method }) => body === undefined && method !== 'GET')) {
       const { said } = await refused(pathOf(route), { method: route.method, body: { a: 1 } }, 422)
       expect(said.detail).toContain('must be empty')
@@ -125,7 +152,7 @@ describe('at every route', () => {
   })
 
   it('a body that is too large is refused with the limit', async () => {
-    const { routes, refused } = await everyRoute()
+    const { routes, refused, pathOf } = await everyRoute()
     for (const route of routes.filter(({ method }) => method !== 'GET')) {
       const limit = route.bodyLimit ?? bodyBytes
       const body = { objective: 'x'.repeat(limit) }
@@ -138,7 +165,7 @@ describe('at every route', () => {
   })
 
   it('a body that is not called JSON is refused', async () => {
-    const { routes, refused } = await everyRoute()
+    const { routes, refused, pathOf } = await everyRoute()
     const headers = { 'content-type': 'text/plain' }
     for (const route of routes.filter(({ method }) => method !== 'GET')) {
       const { said } = await refused(pathOf(route), { method: route.method, body: 'x', headers }, 415)
@@ -147,7 +174,7 @@ describe('at every route', () => {
   })
 
   it('an unknown word in the query is located', async () => {
-    const { routes, refused } = await everyRoute()
+    const { routes, refused, pathOf } = await everyRoute()
     for (const route of routes) {
       const body = acceptable[route.operation]
       const asked = { method: route.method, ...(body !== undefined && { body }) }
@@ -161,7 +188,7 @@ describe('at every route', () => {
     for (const route of routes.filter(({ path }) => path.includes(':'))) {
       const body = acceptable[route.operation]
       const asked = { method: route.method, ...(body !== undefined && { body }) }
-      const { said } = await refused(pathOf(route), asked, 404)
+      const { said } = await refused(missingPathOf(route), asked, 404)
       expect(said.code, route.operation).toMatch(/\/(missing|unknown|unregistered)$/)
       const long = route.path.replaceAll(/:\w+/g, 'x'.repeat(600))
       await refused(long, asked, 400)
@@ -171,7 +198,7 @@ describe('at every route', () => {
   })
 
   it('another method gets the list of methods', async () => {
-    const { routes, refused } = await everyRoute()
+    const { routes, refused, pathOf } = await everyRoute()
     for (const { path } of routes) {
       const at = path.replaceAll(/:\w+/g, 'none')
       const allowed = routes.filter((route) => route.path === path).map(({ method }) => method)

@@ -8,9 +8,9 @@
 import { isObject, type Json, own } from '../../base/json.ts'
 import type { Clock } from '../../base/time/clock.ts'
 import type { Outcome } from '../../domain/output.ts'
-import type { CallbackPost, Callbacks, Delivery } from '../../domain/ports/callbacks.ts'
+import type { CallbackHead, CallbackPost, Callbacks, Delivery } from '../../domain/ports/callbacks.ts'
 import type { Once } from '../../domain/ports/records.ts'
-import { verify, windowSeconds } from './signature.ts'
+import { isFresh, isSignature, verify, windowSeconds } from './signature.ts'
 
 /** Identifies an attempt in its callback URL. */
 export interface AttemptName {
@@ -113,6 +113,11 @@ export function createCallbacks(options: CallbacksOptions): PendingCallbacks {
       // A post that arrived in time counts, even if it is only read after the timeout.
       return read(key).catch(() => undefined)
     },
+    async checkHead(head) {
+      const name = readCallId(head.callId)
+      if (name === undefined || (await options.attemptOf(name)) === undefined) return 'unknown'
+      return checkHeaders(head, clock.now())
+    },
     async deliver(post) {
       const name = readCallId(post.callId)
       const facts = name && (await options.attemptOf(name))
@@ -169,13 +174,26 @@ function readCallId(callId: string): AttemptName | undefined {
   }
 }
 
+/** Checks the form of the headers, and the timestamp: a signature with these headers may be valid. */
+function checkHeaders(
+  { timestamp = '', nonce = '', signature = '' }: CallbackHead,
+  now: number,
+): 'forged' | 'stale' | undefined {
+  if (!isNonce(nonce) || !isSignature(signature)) return 'forged'
+  return isFresh(timestamp, now) ? undefined : 'stale'
+}
+
+function isNonce(nonce: string): boolean {
+  return /^[\x21-\x7e]{8,200}$/.test(nonce)
+}
+
 function check(
   { timestamp = '', nonce = '', signature = '', rawBody }: CallbackPost,
   name: AttemptName,
   secrets: readonly string[],
   now: number,
 ): Exclude<Delivery, 'delivered'> | undefined {
-  if (!/^[\x21-\x7e]{8,200}$/.test(nonce)) return 'forged'
+  if (!isNonce(nonce)) return 'forged'
   const verdict = verify({ timestamp, nonce, ...name, body: rawBody }, { signature, secrets, now })
   return verdict === 'good' ? undefined : verdict
 }

@@ -39,7 +39,7 @@ export interface Verification {
   readonly now: number
 }
 
-/** Verifies the signature before the timestamp, so that a caller without a key learns nothing about clocks. */
+/** Verifies the signature and the timestamp. */
 export function verify(signed: Signed, { signature, secrets, now }: Verification): Verdict {
   const given = signature
     .split(',')
@@ -47,8 +47,17 @@ export function verify(signed: Signed, { signature, secrets, now }: Verification
     .map((part) => part.trim().replace(/^v1=/, ''))
   const good = secrets.some((secret) => given.some((each) => same(each, hmac(signed, secret))))
   if (!good) return 'forged'
-  if (!/^\d{1,12}$/.test(signed.timestamp)) return 'stale'
-  return Math.abs(now / 1_000 - Number(signed.timestamp)) <= windowSeconds ? 'good' : 'stale'
+  return isFresh(signed.timestamp, now) ? 'good' : 'stale'
+}
+
+/** Returns whether a timestamp is inside the window. `now` is in milliseconds since 1970. */
+export function isFresh(timestamp: string, now: number): boolean {
+  return /^\d{1,12}$/.test(timestamp) && Math.abs(now / 1_000 - Number(timestamp)) <= windowSeconds
+}
+
+/** Returns whether a header has the form of a signature: hex digests separated by commas, each with or without `v1=`. */
+export function isSignature(header: string): boolean {
+  return /^ *(v1=)?[\da-f]{64} *(, *(v1=)?[\da-f]{64} *){0,15}$/.test(header)
 }
 
 function hmac({ timestamp, nonce, runId, nodeId, attempt, body }: Signed, secret: string): string {

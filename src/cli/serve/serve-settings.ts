@@ -106,8 +106,11 @@ export function serverLimits(
     runs: server.maxRuns,
     streams: server.maxStreams,
     requestMs: server.requestTimeoutMs,
+    headersMs: server.headerTimeoutMs,
     rate: applies('server.rate_requests') && rate(server.rateRequests, server.rateSeconds),
     failures: applies('server.failed_tokens') && rate(server.failedTokens, server.failedTokenSeconds),
+    callbacks: applies('server.callback_requests') && rate(server.callbackRequests, server.callbackSeconds),
+    registrations: applies('server.registrations') && rate(server.registrations, server.registrationSeconds),
   }
 }
 

@@ -26,6 +26,11 @@ export interface ServerSettings {
     readonly maxRuns: number
     readonly maxStreams: number
     readonly requestTimeoutMs: number
+    readonly headerTimeoutMs: number
+    readonly callbackRequests: number
+    readonly callbackSeconds: number
+    readonly registrations: number
+    readonly registrationSeconds: number
   }
   readonly retention: {
     /** How long finished runs are kept, such as `30d`, or `forever`. Absent: until they are pruned manually. */
@@ -132,6 +137,36 @@ export const serverTable = {
     what: 'time for a request to arrive',
     env: ['PROVISO_REQUEST_TIMEOUT_MS'],
   },
+  'server.header_timeout_ms': {
+    schema: count,
+    otherwise: 10_000,
+    what: 'time for the headers of a request to arrive',
+    env: ['PROVISO_HEADER_TIMEOUT_MS'],
+  },
+  'server.callback_requests': {
+    schema: countOrNone,
+    otherwise: 1_000,
+    what: 'callbacks of agents per address in callback_seconds; 0 switches the limit off',
+    env: ['PROVISO_CALLBACK_REQUESTS'],
+  },
+  'server.callback_seconds': {
+    schema: count,
+    otherwise: 10,
+    what: 'window of callback_requests',
+    env: ['PROVISO_CALLBACK_SECONDS'],
+  },
+  'server.registrations': {
+    schema: countOrNone,
+    otherwise: 60,
+    what: 'registrations of agents per token in registration_seconds; 0 switches the limit off',
+    env: ['PROVISO_REGISTRATIONS'],
+  },
+  'server.registration_seconds': {
+    schema: count,
+    otherwise: 60,
+    what: 'window of registrations',
+    env: ['PROVISO_REGISTRATION_SECONDS'],
+  },
   'retention.keep': {
     schema: age,
     otherwise: null,
@@ -223,6 +258,11 @@ export function serverSettings(given: Readonly<Partial<Record<ServerKey, Json>>>
       maxRuns: at('server.max_runs'),
       maxStreams: at('server.max_streams'),
       requestTimeoutMs: at('server.request_timeout_ms'),
+      headerTimeoutMs: at('server.header_timeout_ms'),
+      callbackRequests: at('server.callback_requests'),
+      callbackSeconds: at('server.callback_seconds'),
+      registrations: at('server.registrations'),
+      registrationSeconds: at('server.registration_seconds'),
     },
     retention: {
       ...ages(at),

@@ -20,13 +20,26 @@ export interface RateOptions {
   readonly rate?: Rate | false
   /** Refused tokens per address, against guessing of tokens. Default 60 a minute; `false`: no limit. */
   readonly failures?: Rate | false
+  /** Callbacks of agents per address. Default 1,000 in 10 seconds; `false`: no limit. */
+  readonly callbacks?: Rate | false
+  /** Registrations of agents per token. Default 60 a minute; `false`: no limit. */
+  readonly registrations?: Rate | false
 }
 
 export interface RateLimit {
   count(caller: Caller): Promise<Refusal | undefined>
-  /** Call it after a token was refused. */
+  /** Call it after a token or a callback was refused. */
   countFailure(address: string): Promise<Refusal | undefined>
+  countCallback(address: string): Promise<Refusal | undefined>
+  countRegistration(caller: Caller): Promise<Refusal | undefined>
+  /** Counts a callback that was refused after its body was read. */
+  countRefusedBody(path: string): Promise<void>
+  /** Returns a refusal while too many bodies of this path were refused: the next one is not read. */
+  checkRefusedBodies(path: string): Promise<Refusal | undefined>
 }
+
+/** Refused bodies per callback URL, after which its bodies are no longer read for a while. */
+const refusedBodies: Rate = { requests: 20, seconds: 60 }
 
 /** Number of counters for addresses. Addresses are hashed into them, because a map keyed by untrusted callers could grow without bound. */
 const addressCounters = 4096
@@ -34,15 +47,33 @@ const addressCounters = 4096
 export function createRateLimit(options: RateOptions = {}): RateLimit {
   const rate = options.rate ?? { requests: 1_000, seconds: 10 }
   const failures = options.failures ?? { requests: 60, seconds: 60 }
-  const byToken = rate && createCounter(rate)
-  const byAddress = failures && createCounter(failures)
+  const callbacks = options.callbacks ?? { requests: 1_000, seconds: 10 }
+  const registrations = options.registrations ?? { requests: 60, seconds: 60 }
+  const byToken = rate && createCounter(rate, 'requests of the token', '`server.rate_requests`')
+  const byAddress = failures && createCounter(failures, 'refused requests', '`server.failed_tokens`')
+  const byAgent = callbacks && createCounter(callbacks, 'callbacks', '`server.callback_requests`')
+  const byRegistrant =
+    registrations && createCounter(registrations, 'registrations of the token', '`server.registrations`')
+  const bodies = new RateLimiterMemory({ points: refusedBodies.requests, duration: refusedBodies.seconds })
   return {
     count: async ({ tokenId }) => (byToken ? byToken(tokenId) : undefined),
     countFailure: async (address) => (byAddress ? byAddress(toBucket(address)) : undefined),
+    countCallback: async (address) => (byAgent ? byAgent(toBucket(address)) : undefined),
+    countRegistration: async ({ tokenId }) => (byRegistrant ? byRegistrant(tokenId) : undefined),
+    async countRefusedBody(path) {
+      await bodies.penalty(sha256Hex(path))
+    },
+    async checkRefusedBodies(path) {
+      const used = await bodies.get(sha256Hex(path))
+      if (used === null || used.consumedPoints < refusedBodies.requests) return undefined
+      const { requests, seconds } = refusedBodies
+      return limited(`${requests} callbacks of this call were refused in ${seconds} s`, used.msBeforeNext)
+    },
   }
 }
 
-function createCounter({ requests, seconds }: Rate) {
+/** Counts in fixed windows. `what` and `setting` are for the message. */
+function createCounter({ requests, seconds }: Rate, what: string, setting: string) {
   const limiter = new RateLimiterMemory({ points: requests, duration: seconds })
   return async (key: string): Promise<Refusal | undefined> => {
     try {
@@ -50,13 +81,17 @@ function createCounter({ requests, seconds }: Rate) {
       return undefined
     } catch (cause) {
       if (!(cause instanceof RateLimiterRes)) throw cause
-      const wait = Math.max(1, Math.ceil(cause.msBeforeNext / 1000))
-      return refusal('rate/limit', `Rate limit exceeded: more than ${requests} requests in ${seconds} s`, {
-        hint: `Retry in ${wait} s`,
-        headers: { 'retry-after': String(wait) },
-      })
+      return limited(`more than ${requests} ${what} in ${seconds} s (${setting})`, cause.msBeforeNext)
     }
   }
+}
+
+function limited(why: string, waitMs: number): Refusal {
+  const wait = Math.max(1, Math.ceil(waitMs / 1000))
+  return refusal('rate/limit', `Rate limit exceeded: ${why}`, {
+    hint: `Retry in ${wait} s`,
+    headers: { 'retry-after': String(wait) },
+  })
 }
 
 function toBucket(address: string): string {

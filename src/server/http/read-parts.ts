@@ -26,10 +26,10 @@ export function readParts(route: Route, given: GivenParts): Parts | Refusal {
     ...findIssues(route.params ?? true, given.params, 'the path'),
     ...findIssues(route.query ?? nothing, query, 'the query'),
   ]
-  if (wrong.length > 0) return refusal('request/unreadable', formatMessage(wrong), { issues: wrong })
+  if (wrong.length > 0) return refuseIssues('request/unreadable', wrong)
   const inBody =
     route.body === undefined ? checkEmptyBody(given.body) : findIssues(route.body, given.body, 'the body')
-  if (inBody.length > 0) return refusal('request/invalid', formatMessage(inBody), { issues: inBody })
+  if (inBody.length > 0) return refuseIssues('request/invalid', inBody)
   return { params: given.params, query, body: given.body }
 }
 
@@ -53,7 +53,7 @@ function readValue(value: string | readonly string[], type: unknown): Json {
   return value
 }
 
-function findIssues(schema: JsonSchema, value: unknown, part: string): Issue[] {
+export function findIssues(schema: JsonSchema, value: unknown, part: string): Issue[] {
   return compileSchema(schema)
     .validate(value)
     .map((issue) => ({ ...issue, message: `${part}: ${issue.message}` }))
@@ -62,6 +62,13 @@ function findIssues(schema: JsonSchema, value: unknown, part: string): Issue[] {
 function checkEmptyBody(body: Json): Issue[] {
   if (body === null) return []
   return [{ code: 'request/body', at: { pointer: '' }, message: 'the body: must be empty' }]
+}
+
+export function refuseIssues(
+  code: 'request/unreadable' | 'request/invalid',
+  issues: readonly Issue[],
+): Refusal {
+  return refusal(code, formatMessage(issues), { issues })
 }
 
 /** Formats the first issue with its location, for clients that show only the message. */

@@ -2,6 +2,7 @@
  * What is known of a request from its first line: its trace, its caller, and the browser-facing headers of its response
  * (security headers, and CORS for the origins on the allowlist).
  */
+import type { IncomingHttpHeaders } from 'node:http'
 import type { FastifyRequest } from 'fastify'
 import { ProvisoError } from '../../base/errors/error.ts'
 import { anonymous } from '../auth/authenticate.ts'
@@ -79,6 +80,22 @@ export const preflightHeaders: Readonly<Record<string, string>> = {
 /** Development mode needs no token. Accepting only loopback names stops DNS rebinding: pages that resolve their own name to loopback. */
 export function isLoopbackName(host: string | undefined): boolean {
   return /^(localhost|127(\.\d{1,3}){3}|\[::1\])(:\d+)?$/i.test(host ?? '')
+}
+
+/**
+ * Returns whether a browser sent the request for a page of another origin (cross-site request forgery). Development mode
+ * needs no token, so any page could otherwise start or cancel runs with a request that needs no preflight. Programs such as
+ * curl send neither header.
+ */
+export function isForeignPage(
+  { origin, host, ...headers }: IncomingHttpHeaders,
+  allowed: readonly string[],
+): boolean {
+  if (origin !== undefined)
+    return origin !== `http://${host}` && origin !== `https://${host}` && !allowed.includes(origin)
+  const site = headers['sec-fetch-site']
+  // A link to a page of the API is followed by the user; its response is not readable for the page with the link.
+  return (site === 'cross-site' || site === 'same-site') && headers['sec-fetch-mode'] !== 'navigate'
 }
 
 export function isLoopbackAddress(host: string): boolean {

@@ -1,8 +1,9 @@
 /** Receives the answers of asynchronous agents. The route needs no token: the signature authenticates the agent. */
 import { type ErrorCode, ProvisoError } from '../../base/errors/error.ts'
-import type { Delivery } from '../../domain/ports/callbacks.ts'
+import type { CallbackHead, Delivery } from '../../domain/ports/callbacks.ts'
 import { anyText, closed, flag } from '../../domain/schemas/parts.ts'
-import type { Route } from '../route.ts'
+import { refusal } from '../problem.ts'
+import type { CallHead, Route } from '../route.ts'
 import { requireAgents } from './capabilities.ts'
 import { api, ok, refusals } from './parts.ts'
 
@@ -55,17 +56,26 @@ export const postCallback: Route = {
     200: ok('Accepted', closed({ status: { const: 'taken' } }, ['status'])),
     ...refusals(404, 409, 413, 415, 422),
   },
+  async checkHead(head, served) {
+    const wrong = await requireAgents(served).callbacks.checkHead(readHead(head))
+    if (wrong === undefined) return undefined
+    const [code, message] = ends[wrong]
+    return refusal(code, message)
+  },
   async handle({ params, headers, body, rawBody }, served) {
-    const delivery = await requireAgents(served).callbacks.deliver({
-      callId: params['callId'] ?? '',
-      timestamp: headers['proviso-timestamp'],
-      nonce: headers['proviso-nonce'],
-      signature: headers['proviso-signature'],
-      rawBody,
-      body,
-    })
+    const post = { ...readHead({ params, headers }), rawBody, body }
+    const delivery = await requireAgents(served).callbacks.deliver(post)
     if (delivery === 'delivered') return { status: 200, body: { status: 'taken' } }
     const [code, message] = ends[delivery]
     throw new ProvisoError(code, message)
   },
+}
+
+function readHead({ params, headers }: CallHead): CallbackHead {
+  return {
+    callId: params['callId'] ?? '',
+    timestamp: headers['proviso-timestamp'],
+    nonce: headers['proviso-nonce'],
+    signature: headers['proviso-signature'],
+  }
 }

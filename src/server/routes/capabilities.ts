@@ -50,6 +50,7 @@ export const registerCapability: Route = {
   operation: 'registerCapability',
   summary: 'Register an agent or update its registration; returns the signing key when a new one is created',
   roles: ['agent'],
+  registers: true,
   body: registration,
   replies: {
     200: ok('Renewed', registeredShape()),
