@@ -3,6 +3,7 @@
  * are in memory; waiting runs are in the store. Takes answers that arrive late.
  */
 import { ProvisoError } from '../base/errors/error.ts'
+import { settleWithin } from '../base/time/settle-within.ts'
 import type { AttemptRef, DoubtfulCall } from '../domain/attempt/call-key.ts'
 import type { NewEvent } from '../domain/event.ts'
 import type { AttemptResult } from '../domain/output.ts'
@@ -19,8 +20,9 @@ import { createRunWaiters } from './journal/run-waiters.ts'
 import { createChanges } from './journal/watch-changes.ts'
 import { lookForAnswer } from './perform/perform.ts'
 import { replayRun } from './replay/replay.ts'
-import { type ActiveRuns, createActiveRuns, createStart, releaseRuns } from './runs/active-runs.ts'
+import { type ActiveRuns, createActiveRuns, releaseRuns } from './runs/active-runs.ts'
 import { type EngineSettings, resolveSettings } from './runs/engine-settings.ts'
+import { createStarts } from './runs/start-run.ts'
 
 export type { Engine, EngineOptions, StartOptions } from './engine-options.ts'
 
@@ -38,6 +40,8 @@ export function createEngine(options: EngineOptions): Engine {
   }
   const waiters = createRunWaiters({
     store,
+    clock,
+    answerMs: settings.answerMs,
     changes,
     isActive: (runId) => runs.actors.has(runId),
     isClosed: () => isClosed,
@@ -80,12 +84,12 @@ export function createEngine(options: EngineOptions): Engine {
     waiters.markActive(runId)
     runs.actors.get(runId)?.notify(seq)
   })
-  const start = createStart(settings, runs)
+  const starts = createStarts(settings, runs, () => isClosed)
 
   return {
     async start(envelope, given) {
       if (isClosed) throw new ProvisoError('engine/closed', 'The engine is closed')
-      return start(envelope, given)
+      return starts.start(envelope, given)
     },
     settled: waiters.wait,
     ...createReads(settings),
@@ -101,6 +105,7 @@ export function createEngine(options: EngineOptions): Engine {
       poller.close()
       runs.slots.close()
       await releaseRuns(runs, settings, graceMs)
+      starts.close()
       poller.end()
       stopListening()
       changes.close()
@@ -139,27 +144,31 @@ function createReads({
 
 /** Methods that record external input to a run, and wake it. */
 function createInputs(
-  { store, compileOptions, redactor }: EngineSettings,
+  { store, compileOptions, redactor, clock, answerMs }: EngineSettings,
   outside: Outside,
   wakeRun: ActiveRuns['wakeRun'],
 ): Pick<Engine, 'reply' | 'cancel' | 'resume' | 'trigger' | 'claim'> {
+  /** The input is recorded and the run woken also if the store answers after the deadline of the caller. */
+  const record = (runId: string, recording: Promise<RunState>): Promise<void> =>
+    settleWithin(
+      recording.then((state) => wakeRun(runId, state)),
+      { clock, until: clock.now() + answerMs, late: () => unanswered(runId, answerMs) },
+    )
   return {
-    async reply(runId, given) {
-      wakeRun(runId, await reply(outside, runId, redactor.known(given)))
-    },
-    async cancel(runId, given) {
-      wakeRun(runId, await cancel(outside, runId, redactor.known(given)))
-    },
-    async resume(runId, given) {
-      wakeRun(runId, await resume(outside, runId, redactor.known(given)))
-    },
-    async trigger(runId, given) {
-      wakeRun(runId, await triggerPolicy(outside, runId, given))
-    },
-    async claim(runId) {
-      wakeRun(runId, await loadState(store, runId, compileOptions))
-    },
+    reply: async (runId, given) => record(runId, reply(outside, runId, redactor.known(given))),
+    cancel: async (runId, given) => record(runId, cancel(outside, runId, redactor.known(given))),
+    resume: async (runId, given) => record(runId, resume(outside, runId, redactor.known(given))),
+    trigger: async (runId, given) => record(runId, triggerPolicy(outside, runId, given)),
+    claim: async (runId) => record(runId, loadState(store, runId, compileOptions)),
   }
+}
+
+function unanswered(runId: string, answerMs: number): ProvisoError {
+  return new ProvisoError(
+    'store/unavailable',
+    `The store has not answered within ${answerMs} ms; what was said to the run "${runId}" may be recorded`,
+    { hint: 'Read the run, and say it again if it is not recorded' },
+  )
 }
 
 // Answers that arrive after their attempt has ended: of interrupted calls, and of agents that call back.

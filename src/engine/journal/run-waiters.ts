@@ -1,5 +1,7 @@
 /** Waits until a run has ended or waits for a person, in whichever process it is executed. */
 import { messageOf, ProvisoError } from '../../base/errors/error.ts'
+import type { Clock } from '../../base/time/clock.ts'
+import { settleWithin } from '../../base/time/settle-within.ts'
 import type { Diagnostic } from '../../domain/diagnostic.ts'
 import type { EventPayloads } from '../../domain/event.ts'
 import type { Store } from '../../domain/ports/store.ts'
@@ -42,11 +44,14 @@ const mostCrashes = 1000
 
 export function createRunWaiters(given: {
   readonly store: Store
+  readonly clock: Clock
+  /** How long a read of the store is waited for. */
+  readonly answerMs: number
   readonly changes: Changes
   readonly isActive: (runId: string) => boolean
   readonly isClosed: () => boolean
 }): RunWaiters {
-  const { store, changes, isActive, isClosed } = given
+  const { store, clock, answerMs, changes, isActive, isClosed } = given
   const waiters = new Map<string, Set<Waiter>>()
   const crashes = new Map<string, ProvisoError>()
 
@@ -60,11 +65,23 @@ export function createRunWaiters(given: {
     return settledStatuses.has(statusOf(state)) ? state : undefined
   }
 
+  const readInTime = (runId: string) =>
+    settleWithin(readSettled(runId), {
+      clock,
+      until: clock.now() + answerMs,
+      late: () =>
+        new ProvisoError(
+          'store/unavailable',
+          `The store has not answered within ${answerMs} ms whether the run "${runId}" is over`,
+          { hint: 'Ask for the result again' },
+        ),
+    })
+
   const settled = async (runId: string, waiter: Waiter, signal?: AbortSignal): Promise<Settled> => {
     for (;;) {
       const news = changes.next(runId, signal)
       // While the run is active here, its actor reports when it settles.
-      const state = isActive(runId) ? undefined : (waiter.state ?? (await readSettled(runId)))
+      const state = isActive(runId) ? undefined : (waiter.state ?? (await readInTime(runId)))
       if (state) {
         const { finished, openAsks, plan } = state
         return {

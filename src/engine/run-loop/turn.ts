@@ -191,6 +191,8 @@ function takeWriteResult(next: NextState, result: WriteResult, effects: Effect[]
   const { decision } = phase
   if (isStopped || result === 'fenced' || result === 'missing') {
     undo(next, decision, effects)
+    // The lease of a run that was stored after its actor was stopped would only keep other processes waiting.
+    if (result === 'created' && next.lease) effects.push({ kind: 'release-lease', lease: next.lease })
     lose(next, effects)
     return
   }
@@ -343,7 +345,11 @@ function fail(
   if (isPause) effects.push({ kind: 'end-slot-turn', more: false })
   if (next.phase.kind === 'writing') undoUnanswered(next, next.phase.decision, effects)
   else restorePending(next)
-  if (next.isStopped) return
+  if (next.isStopped) {
+    // The start of a new run awaits the answer of the store, also if its actor was stopped meanwhile.
+    if (next.lease === undefined) effects.push({ kind: 'refuse', cause })
+    return
+  }
   if (isPause) {
     const pause = backoffMs(storeRetryPolicy, next.storeFailures + 1)
     next.isDue = false

@@ -1,17 +1,9 @@
 /** The active runs of this process: one actor each, from the start or claim until the run is idle, lost or crashed. */
 
-import { ProvisoError } from '../../base/errors/error.ts'
-import type { Envelope } from '../../domain/envelope.ts'
 import type { LeftNotice } from '../../domain/event/lifecycle.ts'
-import type { EventPayloads } from '../../domain/event.ts'
-import { begin } from '../../domain/run/fold.ts'
 import type { RunState } from '../../domain/run.ts'
-import { schemaHash } from '../../schema/hash.ts'
 import type { ClaimBackOff } from '../claim/claim-back-off.ts'
 import type { RunPoller } from '../claim/run-poller.ts'
-import { openingFacts } from '../decide/decide.ts'
-import type { Engine, StartOptions } from '../engine-options.ts'
-import { fact } from '../events.ts'
 import type { Lifecycle } from '../journal/lifecycle-listeners.ts'
 import { firstTimer, statusOf } from '../journal/run-head.ts'
 import type { RunWaiters } from '../journal/run-waiters.ts'
@@ -151,85 +143,4 @@ export async function releaseRuns(
     await release(all().filter((actor) => !actor.busy))
   }
   await release(all())
-}
-
-// Starts a run: stores its first events and executes it in an actor.
-
-/** Returns the start function of an engine. */
-export function createStart(
-  settings: EngineSettings,
-  { actors, own, execute }: Pick<ActiveRuns, 'actors' | 'own' | 'execute'>,
-): Engine['start'] {
-  const { claim, newId, decisionContext } = settings
-  /** Runs being written to the store. */
-  const creating = new Map<string, Promise<void>>()
-  return async (envelope, given = {}) => {
-    if (claim === 'none')
-      throw new ProvisoError('option/invalid', 'Cannot start a run: this engine claims no runs', {
-        hint: 'Open it with claim: "all" or "own"',
-      })
-    const runId = given.runId ?? newId()
-    // A concurrent start with the same id may still fail: only after it ends is it known whether the run exists.
-    while (creating.has(runId)) await creating.get(runId)
-    if (actors.get(runId)?.lease) throw runExists(runId)
-    const { tenant = 'default' } = given
-    const { now } = decisionContext(tenant)
-    const payload = toStartPayload(settings, envelope, { ...given, runId, tenant: given.tenant })
-    const first = fact('start', payload, { now, planVersion: 0 })
-    const state = begin(runId, first, settings.compileOptions)
-    const opening = openingFacts(state, decisionContext(tenant))
-    const stored = new Promise<void>((resolve, reject) => {
-      const create = createIn(settings, { runId, tenant, onStored: resolve })
-      execute(runId, { kind: 'new', state, events: [first], opening, refuse: reject, create })
-    })
-    creating.set(
-      runId,
-      stored.catch(() => {}).finally(() => creating.delete(runId)),
-    )
-    await stored
-    if (claim === 'own') own.add(runId)
-    return runId
-  }
-}
-
-/** Redacts known secrets on entry, so that decisions are based on exactly what is stored. */
-function toStartPayload(
-  { redactor }: EngineSettings,
-  envelope: Envelope,
-  given: Omit<StartOptions, 'runId' | 'tenant'> & {
-    readonly runId: string
-    readonly tenant: string | undefined
-  },
-): EventPayloads['start'] {
-  const { runId, correlationId = runId, tenant, threadId, draft, warnings = [], traceparent } = given
-  return redactor.known({
-    envelope,
-    correlationId,
-    schemaHash: schemaHash(redactor.known(envelope.outputContract.schema)),
-    ...(tenant !== undefined && { tenant }),
-    ...(threadId !== undefined && { threadId }),
-    ...(draft && { draft }),
-    ...(warnings.length > 0 && { warnings }),
-    ...(traceparent !== undefined && { traceparent }),
-  })
-}
-
-function createIn(
-  { store, owner, leaseMs }: EngineSettings,
-  {
-    runId,
-    tenant,
-    onStored,
-  }: { readonly runId: string; readonly tenant: string; readonly onStored: () => void },
-): Extract<Origin, { kind: 'new' }>['create'] {
-  return async (events, head) => {
-    const lease = await store.create({ runId, tenant, events, head, claim: { owner, leaseMs } })
-    if (typeof lease !== 'object') throw runExists(runId)
-    onStored()
-    return lease
-  }
-}
-
-function runExists(runId: string): ProvisoError {
-  return new ProvisoError('run/exists', `There is a run "${runId}" already`)
 }

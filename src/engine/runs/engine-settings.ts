@@ -17,11 +17,14 @@ import type { ActorContext } from '../run-loop/run-actor-context.ts'
 
 /** Defaults in milliseconds. */
 const defaults = { leaseMs: 15_000, pollMs: 1_000, askMs: 24 * 3_600_000 } as const
+/** How long beyond a lease a store may take to answer, before the call of a caller is rejected. */
+const answerMarginMs = 5_000
 
 export type EngineSettings = ReturnType<typeof resolveSettings>
 
 export function resolveSettings(options: EngineOptions) {
   const { catalog, clock = systemClock, askMs = defaults.askMs } = options
+  const leaseMs = options.leaseMs ?? defaults.leaseMs
   const know = knowCapabilities(options.untrustedKinds)
   /** Returns the part of the catalog that the tenant can see. */
   const catalogFor = (tenant: string): Catalog => catalog.forTenant?.(tenant) ?? catalog
@@ -38,7 +41,9 @@ export function resolveSettings(options: EngineOptions) {
       return considered
     },
     clock,
-    leaseMs: options.leaseMs ?? defaults.leaseMs,
+    leaseMs,
+    /** How long a caller waits for the store to answer. */
+    answerMs: leaseMs + answerMarginMs,
     pollMs: options.pollMs ?? defaults.pollMs,
     claim: options.claim ?? 'all',
     limits: options.limits ?? {},
