@@ -31,7 +31,7 @@ export interface DiagnosticBundle {
 }
 
 /** The first diagnostic that is no consequence of another. */
-export function rootOf(failures: readonly Diagnostic[]): Diagnostic | undefined {
+export function findRootCause(failures: readonly Diagnostic[]): Diagnostic | undefined {
   return failures.find((each) => !isConsequence(each)) ?? failures[0]
 }
 

@@ -5,15 +5,15 @@
 
 import { once } from '../base/once.ts'
 import { beginsTooDeep, deeperThan, parseQuietly, parseStrict } from './decode/strict.ts'
-import { type Attempt, type Trial, trialOf } from './find/attempt.ts'
+import { type Attempt, createTrial, type Trial } from './find/attempt.ts'
 import { find } from './find/find.ts'
 import type { Infer } from './infer.ts'
 import type { ReaderIssue } from './issue-table.ts'
 import { describeFault } from './json-error.ts'
 import { sendEvents } from './report/events.ts'
-import { type CustomChange, countOf, type Made, madeBy, materialise } from './report/repairs.ts'
-import { type Target, targetOf } from './schema/target.ts'
-import { type Settings, settingsOf } from './settings.ts'
+import { type CustomChange, countRepairs, type Made, madeBy, materialise } from './report/repairs.ts'
+import { resolveTarget, type Target } from './schema/target.ts'
+import { resolveSettings, type Settings } from './settings.ts'
 import { type Allowance, createAllowance } from './step-budget.ts'
 import type { AnySchema, ParseFailure, ParseOptions, ParseResult, ParseSuccess, Repair } from './types.ts'
 
@@ -34,8 +34,8 @@ export function parse<const S extends AnySchema = AnySchema>(
   schema?: S,
   options: ParseOptions = NO_OPTIONS,
 ): ParseResult<Infer<S>> {
-  const settings = settingsOf(options)
-  const target = targetOf(schema, options)
+  const settings = resolveSettings(options)
+  const target = resolveTarget(schema, options)
   // The cast is safe: `check` has accepted the value.
   const result = withinStack(text, settings, () => parseToward(text, target, settings))
   return withNotes(result, target.notes) as ParseResult<Infer<S>>
@@ -52,9 +52,9 @@ export function parseCounted(
   schema?: AnySchema,
   options: ParseOptions = NO_OPTIONS,
 ): { readonly result: ParseResult; readonly steps: number } {
-  const settings = settingsOf(options)
+  const settings = resolveSettings(options)
   const allowance = createAllowance(text, settings.limits)
-  const target = targetOf(schema, options)
+  const target = resolveTarget(schema, options)
   const result = withinStack(text, settings, () => parseToward(text, target, settings, allowance))
   return { result, steps: allowance.used }
 }
@@ -84,7 +84,7 @@ function parseToward(text: string, target: Target, settings: Settings, given?: A
   }
   if (settings.aop === 'off') return readStrictly(text, strict, target)
   const allowance = given ?? createAllowance(text, limits)
-  const trial = trialOf(text, { strict, settings, target, allowance })
+  const trial = createTrial(text, { strict, settings, target, allowance })
   if (!options.shadow) return read(trial, false)
   const shadow = read(trial, true)
   return { ...readStrictly(text, strict, target), shadow }
@@ -208,7 +208,7 @@ function settle(trial: Trial, attempt: Attempt, shadow: boolean): ParseResult {
     : { issues: allIssues([...outOfSteps, ...issues], target.explain(value), attempt), value }
   const result = resultOf({ text, attempt, made, limit: settings.limits.repairs }, found)
   const send = settings.options.onEvent
-  if (send !== undefined && (!ok || countOf(made()) > 0)) sendEvents(send, made(), result, shadow)
+  if (send !== undefined && (!ok || countRepairs(made()) > 0)) sendEvents(send, made(), result, shadow)
   return result
 }
 
@@ -245,7 +245,7 @@ const LAZY = {
     enumerable: true,
     configurable: true,
     get(this: Accounted): number {
-      return countOf(this[ACCOUNT].made())
+      return countRepairs(this[ACCOUNT].made())
     },
   },
 }

@@ -8,8 +8,8 @@ import { LiveSink } from './decode/tree/value-sink.ts'
 import type { Infer, InferPartial } from './infer.ts'
 import { parse } from './parse.ts'
 import { Prose } from './scan/prose.ts'
-import { type Target, targetOf } from './schema/target.ts'
-import { settingsOf } from './settings.ts'
+import { resolveTarget, type Target } from './schema/target.ts'
+import { resolveSettings } from './settings.ts'
 import type { AnySchema, ParseOptions, ParseResult, Pushed, Reader } from './types.ts'
 
 /** Characters of a string held back behind an ambiguous quote, because the quote may still turn out to open a key. */
@@ -51,13 +51,13 @@ class StreamReader<T, P> implements Reader<T, P> {
   readonly #limit: number
 
   constructor(schema: AnySchema | undefined, options: ParseOptions) {
-    const settings = settingsOf(options)
+    const settings = resolveSettings(options)
     this.#schema = schema
     this.#options = options
     this.#limit = settings.limits.bytes
     const { depth } = settings.limits
     this.#decoder = new Decoder(this.#sink, { depth, acceptTruncated: true, awaitsFence })
-    this.#target = targetOf(schema, options)
+    this.#target = resolveTarget(schema, options)
     this.#wanted = new Set(this.#target.guided?.root.types ?? [])
   }
 

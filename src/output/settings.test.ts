@@ -2,12 +2,12 @@
 import { describe, expect, it } from 'vitest'
 import { ProvisoError } from '../base/errors/error.ts'
 import { parse } from './parse.ts'
-import { defaultLimits, settingsOf } from './settings.ts'
+import { defaultLimits, resolveSettings } from './settings.ts'
 import type { ParseOptions } from './types.ts'
 
 describe('options', () => {
   it('have the defaults that the reference states', () => {
-    expect(settingsOf()).toMatchObject({
+    expect(resolveSettings()).toMatchObject({
       aop: 'full',
       tolerance: 2,
       unescapeDepth: 2,
@@ -18,13 +18,13 @@ describe('options', () => {
       hasClosed: false,
       limits: { bytes: 16 * 1024 * 1024, depth: 512, repairs: 10_000 },
     })
-    expect(settingsOf({ aop: 'minimal' }).tolerance).toBe(0)
-    expect(settingsOf({ limits: { depth: 7 } }).limits).toEqual({ ...defaultLimits, depth: 7 })
+    expect(resolveSettings({ aop: 'minimal' }).tolerance).toBe(0)
+    expect(resolveSettings({ limits: { depth: 7 } }).limits).toEqual({ ...defaultLimits, depth: 7 })
   })
 
   it('are filled in once for one object', () => {
     const options = { prefer: 'last' as const }
-    expect(settingsOf(options)).toBe(settingsOf(options))
+    expect(resolveSettings(options)).toBe(resolveSettings(options))
   })
 
   it.each<[string, object, string]>([
@@ -47,16 +47,16 @@ describe('options', () => {
   ])('refuses %s', (_, options, message) => {
     // What callers without types may pass.
     expect(() => parse('{}', true, options as ParseOptions)).toThrow(ProvisoError)
-    expect(() => settingsOf(options as ParseOptions)).toThrow(message)
+    expect(() => resolveSettings(options as ParseOptions)).toThrow(message)
   })
 })
 
 describe('allowed conversions', () => {
   it('are every unambiguous one in full, none in minimal, and the listed ones of a type that is listed', () => {
-    expect(settingsOf().allows('integer', 'str->int')).toBe(true)
-    expect(settingsOf().allows('boolean', 'num->bool')).toBe(false)
-    expect(settingsOf({ aop: 'minimal' }).allows('integer', 'str->int')).toBe(false)
-    const own = settingsOf({ allow: { boolean: ['word->bool'] } })
+    expect(resolveSettings().allows('integer', 'str->int')).toBe(true)
+    expect(resolveSettings().allows('boolean', 'num->bool')).toBe(false)
+    expect(resolveSettings({ aop: 'minimal' }).allows('integer', 'str->int')).toBe(false)
+    const own = resolveSettings({ allow: { boolean: ['word->bool'] } })
     expect(own.allows('boolean', 'word->bool')).toBe(true)
     expect(own.allows('boolean', 'str->bool')).toBe(false)
     expect(own.allows('integer', 'str->int')).toBe(true)
@@ -73,10 +73,10 @@ describe('closed paths', () => {
     ['', '', true],
     ['/a~1b', '/a~1b', true],
   ])('%s covers %s: %s', (closed, pointer, covered) => {
-    expect(settingsOf({ closed: [closed] }).isClosed(pointer)).toBe(covered)
+    expect(resolveSettings({ closed: [closed] }).isClosed(pointer)).toBe(covered)
   })
 
   it('are absent unless given', () => {
-    expect(settingsOf({ closed: [] }).isClosed('/a')).toBe(false)
+    expect(resolveSettings({ closed: [] }).isClosed('/a')).toBe(false)
   })
 })

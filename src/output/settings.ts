@@ -43,7 +43,7 @@ const doubtful: ReadonlySet<Conversion> = new Set(['num->bool', 'word->bool'])
 const cache = new WeakMap<ParseOptions, Settings>()
 const NO_OPTIONS: ParseOptions = {}
 
-export function settingsOf(options: ParseOptions = NO_OPTIONS): Settings {
+export function resolveSettings(options: ParseOptions = NO_OPTIONS): Settings {
   let settings = cache.get(options)
   if (settings === undefined) {
     settings = fill(options)

@@ -1,9 +1,9 @@
 /** Entry point for plans: `import { prove, search } from 'proviso/plan'`. */
 export { createFacetCatalog, type FacetCatalog } from '../domain/capability/collect-catalog.ts'
-export { isConsequence, rootOf } from '../domain/diagnostic.ts'
+export { findRootCause, isConsequence } from '../domain/diagnostic.ts'
 export type { ParseIssue, ParseIssueCode } from '../domain/parse/issue-table.ts'
 export type { Parsed } from '../domain/parse/parsed.ts'
-export { nodeContractOf, type RaoNodeContract, type RaoRow, raoRows } from '../domain/plan/rao-rows.ts'
+export { getNodeContract, type RaoNodeContract, type RaoRow, raoRows } from '../domain/plan/rao-rows.ts'
 export type { FacetIssue } from '../domain/plan.ts'
 export type { Considered } from '../domain/ports/planner.ts'
 export {

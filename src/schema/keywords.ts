@@ -50,7 +50,7 @@ export interface Part {
 }
 
 /** The direct sub-schemas of a schema. Boolean schemas are left out: nothing can be said about them. */
-export function partsOf(schema: SchemaObject, pointer: Pointer): Part[] {
+export function listSubschemas(schema: SchemaObject, pointer: Pointer): Part[] {
   const parts: Part[] = []
   for (const [keyword, held] of Object.entries(schema)) {
     const row = subschemaKeywords.get(keyword)

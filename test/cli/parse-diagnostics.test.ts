@@ -6,7 +6,7 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type ParseOptions, parse } from '../../src/output/index.ts'
 import { noiseCorpus } from '../../src/testing/index.ts'
-import { type Diagnostic, diagnosticsOf, locateResult, problemLine } from '../seams/cli.ts'
+import { type Diagnostic, locateResult, problemLine, toDiagnostics } from '../seams/cli.ts'
 import { proviso, requireBuild, root } from '../support.ts'
 
 const person = {
@@ -30,7 +30,7 @@ function toOffset(text: string, { line, character }: { line: number; character: 
 }
 
 function diagnose(text: string, schema?: object, options?: ParseOptions): Diagnostic[] {
-  return diagnosticsOf(parse(text, schema as never, options), 'a.txt', undefined)
+  return toDiagnostics(parse(text, schema as never, options), 'a.txt', undefined)
 }
 
 /** The text under each diagnostic, by code. */
@@ -198,7 +198,7 @@ describe('for every text', () => {
         const result = parse(text, schema as never, { acceptTruncated })
         const { issues, repairs } = locateResult(result)
         const ranges = [...issues, ...repairs].map(({ range }) => range)
-        const diagnostics = diagnosticsOf(result, 'a.txt', undefined)
+        const diagnostics = toDiagnostics(result, 'a.txt', undefined)
         expect(diagnostics.length).toBe(ranges.length)
         diagnostics.forEach(({ range }, i) => {
           const [start, end] = (ranges[i] as [number, number]).map((offset) => visible(text, offset))
@@ -335,7 +335,7 @@ describe('proviso parse', () => {
 
   it('--problems stays on one line whatever a text holds', () => {
     for (const { text, schema } of noiseCorpus({ seed: 18, count: 200 })) {
-      for (const one of diagnosticsOf(parse(text, schema as never), 'a.txt', undefined))
+      for (const one of toDiagnostics(parse(text, schema as never), 'a.txt', undefined))
         expect(problemLine(one)).toMatch(/^a\.txt:\d+:\d+: (error|warning|info) \S+: .+$/)
     }
   })

@@ -11,7 +11,7 @@ import {
   compileWithAjv,
   createInterpreter,
   type Draft,
-  draftOf,
+  findDraft,
   formats,
   type Names,
   nativeRegex,
@@ -54,7 +54,7 @@ function prepare(given: JsonSchema, draft: Draft, documents: Documents): Prepare
 
 /** The suite of a draft is written in it, also where a schema declares nothing. */
 function toLatest(schema: JsonSchema, draft: Draft): JsonSchema {
-  const declared = draftOf(schema)
+  const declared = findDraft(schema)
   return normalise(
     structuredClone(schema),
     declared === 'undeclared' || declared === 'unknown' ? draft : declared,

@@ -1,5 +1,5 @@
 /** What a node gets and what it may do: its context, RAO's limits on it, and errors that name the facet. */
-import { nodeContractOf, prove } from 'proviso/plan'
+import { getNodeContract, prove } from 'proviso/plan'
 import { describe, expect, it } from 'vitest'
 import { createMemoryStore } from '../../src/adapters/stores/memory/memory.ts'
 import {
@@ -194,7 +194,7 @@ it('a node of a plan is an RAO node contract: kind, type, title, schemas, constr
     version: 1,
   })
   if (!proof.ok) throw new Error('it should be accepted')
-  expect(proof.plan.nodes.map(nodeContractOf)).toEqual([
+  expect(proof.plan.nodes.map(getNodeContract)).toEqual([
     {
       kind: 'execution',
       type_id: 'writer',

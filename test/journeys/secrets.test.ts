@@ -13,7 +13,7 @@ import { createApp, type Dispatcher, defineCapability, type JournalEvent } from 
 import { cassette } from '../../src/testing/index.ts'
 import { openAiServer, type Reply, type Seen } from '../models/openai-server.ts'
 import { readEnv } from '../seams/base.ts'
-import { frameOf } from '../seams/domain.ts'
+import { toFrame } from '../seams/domain.ts'
 import { openLibsql } from '../seams/stores.ts'
 import { proviso, requireBuild } from '../support.ts'
 import { envelope, text } from './support.ts'
@@ -178,7 +178,7 @@ beforeAll(async () => {
   tape.save()
   await server.close()
   left['prompts'] = seen.map(({ body, path }) => path + JSON.stringify(body)).join('\n')
-  left['frames'] = events.map((event) => JSON.stringify(frameOf(event, runId, app.redactor))).join('\n')
+  left['frames'] = events.map((event) => JSON.stringify(toFrame(event, runId, app.redactor))).join('\n')
   left['partials'] = partials.join('\n')
   left['answer'] = JSON.stringify(done)
   left['cassette'] = readFileSync(join(folder, 'tape.json'), 'utf8')

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { portability } from '../../src/adapters/models/index.ts'
 import type { JsonSchema } from '../../src/index.ts'
 import { makeValue, NOISE_SCHEMAS } from '../../src/testing/index.ts'
-import { dialects, jsonModeOf, lowerSchema } from '../seams/models.ts'
+import { dialects, getJsonMode, lowerSchema } from '../seams/models.ts'
 import { compileSchema } from '../seams/schema.ts'
 
 const openai = (schema: JsonSchema) => lowerSchema(schema, dialects.openai)
@@ -150,6 +150,6 @@ describe('profiles', () => {
     ['openai', 'some-future-model', 'json_schema'],
     ['google', 'gemma-3-27b', 'none'],
   ])('%s/%s: %s', (provider, model, mode) => {
-    expect(jsonModeOf(provider, model)).toBe(mode)
+    expect(getJsonMode(provider, model)).toBe(mode)
   })
 })

@@ -11,7 +11,7 @@ import {
 } from '../../src/adapters/models/index.ts'
 import { compatible } from '../../src/adapters/providers/compatible.ts'
 import { readEnv } from '../seams/base.ts'
-import { costOf, mostTokens, retryAfterMs, roughTokens, splitServer } from '../seams/models.ts'
+import { computeCost, mostTokens, retryAfterMs, roughTokens, splitServer } from '../seams/models.ts'
 import { root } from '../support.ts'
 import { openAiServer } from './openai-server.ts'
 
@@ -93,7 +93,7 @@ describe('prices and waits', () => {
       expect(priceOf(id), id).toBeUndefined()
     expect(priceList).toMatchObject({ verified: false, asOf: expect.stringMatching(/^\d{4}-\d{2}$/) })
     expect(priceList.note).toContain(priceList.asOf)
-    expect(costOf({ inputTokens: 5 }, undefined)).toBeUndefined()
+    expect(computeCost({ inputTokens: 5 }, undefined)).toBeUndefined()
     const own = [{ model: 'openai/gpt-5', inputPerMillion: 1, outputPerMillion: 1 }]
     expect(priceOf('openai/gpt-5', own)).toBe(own[0])
     for (const { model } of listPrices) expect(model).toMatch(/^[a-z]+\/[\w.*-]+$/)

@@ -4,7 +4,7 @@
  */
 import { describe, expect, it } from 'vitest'
 import { missingPostgres } from '../../scripts/postgres.mjs'
-import { createRedactor, frameOf } from '../seams/domain.ts'
+import { createRedactor, toFrame } from '../seams/domain.ts'
 import { loadEvents } from '../seams/engine.ts'
 import { api } from '../server/support.ts'
 import { reconnect } from '../streams/reconnects.ts'
@@ -78,7 +78,7 @@ describe.skipIf(missingPostgres() !== undefined)('a stream that two processes wr
       expect(Math.min(...written)).toBeGreaterThan(0)
       expect(seen.wrong).toEqual([])
       const redactor = createRedactor()
-      const frames = events.map((event) => JSON.stringify(frameOf(event, runId, redactor)))
+      const frames = events.map((event) => JSON.stringify(toFrame(event, runId, redactor)))
       expect(frames.filter((frame, index) => seen.frames.get(index + 1) !== frame)).toEqual([])
       expect(seen.frames.size).toBe(frames.length)
       console.log(

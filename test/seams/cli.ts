@@ -1,7 +1,7 @@
 /** Test seam: what commands print and how they locate problems. */
 
 export { describeHealth } from '../../src/cli/commands/health-check.ts'
-export { type Diagnostic, diagnosticsOf, problemLine } from '../../src/cli/diagnostics/diagnostics.ts'
+export { type Diagnostic, problemLine, toDiagnostics } from '../../src/cli/diagnostics/diagnostics.ts'
 export { locateResult } from '../../src/cli/diagnostics/locate-result.ts'
 export { exitTable } from '../../src/cli/exit-codes.ts'
 export { createProgress } from '../../src/cli/live/progress.ts'

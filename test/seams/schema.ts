@@ -10,7 +10,7 @@ export {
   operatorTable,
   parseCondition,
 } from '../../src/schema/condition/condition.ts'
-export { type Draft, draftOf } from '../../src/schema/dialects/draft.ts'
+export { type Draft, findDraft } from '../../src/schema/dialects/draft.ts'
 export { normalise } from '../../src/schema/dialects/read-schema.ts'
 export { fitOf } from '../../src/schema/fit/fit.ts'
 export { createInterpreter } from '../../src/schema/interpreter/interpreter.ts'

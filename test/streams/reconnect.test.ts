@@ -6,7 +6,7 @@ import { compile } from '../../scripts/compile.mjs'
 import { type Cluster, missingPostgres, start } from '../../scripts/postgres.mjs'
 import { openPostgresStore } from '../../src/adapters/stores/postgres/postgres.ts'
 import type { Store } from '../../src/index.ts'
-import { createRedactor, frameOf } from '../seams/domain.ts'
+import { createRedactor, toFrame } from '../seams/domain.ts'
 import { loadEvents, verifyHistory } from '../seams/engine.ts'
 import { getWakeups } from '../seams/server.ts'
 import { newRun, sampleEvent } from '../seams/stores.ts'
@@ -80,7 +80,7 @@ describe.skipIf(missingPostgres() !== undefined)('while two processes write to o
       expect(events.length).toBe(2 + written.reduce((sum, count) => sum + count, 0))
       expect(seen.wrong).toEqual([])
       const redactor = createRedactor()
-      const frames = events.map((event) => JSON.stringify(frameOf(event, 'c-1', redactor)))
+      const frames = events.map((event) => JSON.stringify(toFrame(event, 'c-1', redactor)))
       expect(frames.filter((frame, index) => seen.frames.get(index + 1) !== frame)).toEqual([])
       expect(seen.frames.size).toBe(frames.length)
       console.log(

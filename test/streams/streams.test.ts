@@ -2,7 +2,7 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { createMemoryStore } from '../../src/adapters/stores/memory/memory.ts'
 import type { Json, RunStatus, Store } from '../../src/index.ts'
-import { createRedactor, frameOf, type NewEvent } from '../seams/domain.ts'
+import { createRedactor, type NewEvent, toFrame } from '../seams/domain.ts'
 import { getWakeups, type StreamOptions, streamDefaults } from '../seams/server.ts'
 import { logEvent, newRun, sampleEvent } from '../seams/stores.ts'
 import { createHandClock } from './hand-clock.ts'
@@ -55,7 +55,7 @@ describe('a stream', () => {
     expect(last).toEqual({
       id: '3',
       event: 'complete',
-      data: JSON.stringify(event && frameOf(event, 'c-1', createRedactor())),
+      data: JSON.stringify(event && toFrame(event, 'c-1', createRedactor())),
     })
     expect(await reader.next()).toBe(undefined)
     expect(reader.retries).toEqual([1000])

@@ -1,6 +1,6 @@
 /** Maps failed calls to outcomes: one row per HTTP status and per network failure. */
 import type { AttemptResult, Outcome } from '../../domain/output.ts'
-import { broken, codesOf, retryAfterMs, silent, unreachable } from '../net/connection-failures.ts'
+import { broken, listErrorCodes, retryAfterMs, silent, unreachable } from '../net/connection-failures.ts'
 
 interface End {
   readonly outcome: Outcome
@@ -61,7 +61,7 @@ const tokenHint =
  * answer began may be retried if the agent is `repeatable`, because it is unknown whether the call arrived.
  */
 export function failureEnd(cause: unknown, { repeatable }: { readonly repeatable: boolean }): AttemptResult {
-  const codes = codesOf(cause)
+  const codes = listErrorCodes(cause)
   const words = toMessage(cause)
   if (codes.includes('PROVISO_ADDRESS_REFUSED')) return refusedAddress(words)
   if (codes.some((code) => unreachable.has(code)))

@@ -11,7 +11,7 @@ import { type Draft, type DraftNode, iterationDefaults } from '../../domain/plan
 import type { Provider } from '../../domain/ports/provider.ts'
 import { valueAt } from '../../domain/run/bound-values.ts'
 import { findProvider } from './find-provider.ts'
-import { costOf, isListed, nothing, type Price, priceList, priceOf } from './prices.ts'
+import { computeCost, isListed, nothing, type Price, priceList, priceOf } from './prices.ts'
 
 export interface Range {
   readonly least: number
@@ -151,7 +151,7 @@ function estimateModel(
     Math.ceil(roughTokens(schema) / 2),
   )
   const price = isFree(model, context) ? { model, ...nothing } : priceOf(model, context.prices)
-  const costUsd = costOf({ inputTokens, outputTokens }, price)
+  const costUsd = computeCost({ inputTokens, outputTokens }, price)
   return {
     nodeId: node.id,
     capabilityId: capability.capabilityId,

@@ -76,7 +76,7 @@ function find(id: string, prices: readonly Price[]): Price | undefined {
 /** A version of a model by its date; other endings are other models, at prices of their own. */
 const dated = /-(\d{4}-\d{2}-\d{2}|\d{8}|latest)$/
 
-export function costOf(usage: CallUsage, price: Price | undefined): number | undefined {
+export function computeCost(usage: CallUsage, price: Price | undefined): number | undefined {
   if (price === undefined) return undefined
   const { inputTokens = 0, outputTokens = 0 } = usage
   return (inputTokens * price.inputPerMillion + outputTokens * price.outputPerMillion) / 1_000_000

@@ -37,9 +37,12 @@ export const broken: ReadonlySet<string> = new Set(['ECONNRESET', 'ECONNABORTED'
 export const silent: ReadonlySet<string> = new Set(['UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT'])
 
 /** Returns the codes of an error and its causes; fetch nests them two levels deep. */
-export function codesOf(cause: unknown, depth = 0): string[] {
+export function listErrorCodes(cause: unknown, depth = 0): string[] {
   if (!(cause instanceof Error) || depth > 5) return []
   const code = Reflect.get(cause, 'code')
   const inner: readonly unknown[] = cause instanceof AggregateError ? cause.errors : [cause.cause]
-  return [...(typeof code === 'string' ? [code] : []), ...inner.flatMap((error) => codesOf(error, depth + 1))]
+  return [
+    ...(typeof code === 'string' ? [code] : []),
+    ...inner.flatMap((error) => listErrorCodes(error, depth + 1)),
+  ]
 }

@@ -18,7 +18,7 @@ import {
 } from '@opentelemetry/api'
 import type { AppendedNotice, LifecycleNotice } from '../../domain/event/lifecycle.ts'
 import type { EventType, JournalEvent } from '../../domain/event.ts'
-import { parseTraceparent, type Trace, traceparentOf } from '../../domain/ports/trace.ts'
+import { formatTraceparent, parseTraceparent, type Trace } from '../../domain/ports/trace.ts'
 
 interface Stretch {
   readonly span: Span
@@ -78,7 +78,7 @@ export function createRunSpans({ tracer }: Pick<Tracers, 'tracer'>): RunSpans {
     const links = linkTo(parents.earlier)
     const options = { kind: SpanKind.INTERNAL, attributes, links }
     const span = tracer.startSpan('invoke_workflow', options, parentIn(parents.parent))
-    const stretch: Stretch = { span, trace: traceOf(span), recording: span.isRecording() }
+    const stretch: Stretch = { span, trace: toTrace(span), recording: span.isRecording() }
     stretches.set(runId, stretch)
     for (const [oldest] of stretches) {
       if (stretches.size <= mostStretches) break
@@ -148,7 +148,7 @@ export function createRunSpans({ tracer }: Pick<Tracers, 'tracer'>): RunSpans {
     },
     findParent(runId, { began, planning }) {
       const stretch = stretchOf(runId, began?.traceparent)
-      const trace = planning && stretch.plan ? traceOf(stretch.plan) : stretch.trace
+      const trace = planning && stretch.plan ? toTrace(stretch.plan) : stretch.trace
       return { trace, recording: stretch.recording }
     },
     recordNotice(notice) {
@@ -193,11 +193,11 @@ function linkTo(traceparent: string | undefined): Link[] {
 }
 
 /** Nothing without a tracer, unless the caller came with a trace, which is passed on. */
-export function traceOf(span: Span, about?: Trace['about']): Trace | undefined {
+export function toTrace(span: Span, about?: Trace['about']): Trace | undefined {
   const context = span.spanContext()
   if (!isSpanContextValid(context)) return undefined
   const { traceId, spanId, traceFlags } = context
-  return { traceparent: traceparentOf({ traceId, spanId, flags: traceFlags }), ...(about && { about }) }
+  return { traceparent: formatTraceparent({ traceId, spanId, flags: traceFlags }), ...(about && { about }) }
 }
 
 /** How a span ends: the error is named by its kind, never by words that could be anybody's. */

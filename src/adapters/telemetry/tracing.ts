@@ -13,7 +13,7 @@ import {
   type RunSpans,
   spanTypes,
   type Tracers,
-  traceOf,
+  toTrace,
 } from './run-spans.ts'
 
 export { spanTypes }
@@ -73,7 +73,7 @@ function tracedDispatcher(
     const name = `execute_tool ${capability.capabilityId}`
     const options = { kind: remote ? SpanKind.CLIENT : SpanKind.INTERNAL, attributes }
     const span = tracer.startSpan(name, options, parentIn(run?.traceparent))
-    const own = traceOf(span)
+    const own = toTrace(span)
     try {
       const result = await dispatcher.dispatch({ ...call, ...(own && { trace: own }) })
       const { outcome } = result
@@ -123,7 +123,7 @@ export function tracedProvider(provider: Provider, options: Partial<Tracers> = {
       const name = `chat ${request.model}`
       const parent = parentIn(request.trace?.traceparent)
       const span = tracer.startSpan(name, { kind: SpanKind.CLIENT, attributes }, parent)
-      const trace = traceOf(span)
+      const trace = toTrace(span)
       try {
         const answer = await provider.generate({ ...request, ...(trace && { trace }) })
         if (span.isRecording())

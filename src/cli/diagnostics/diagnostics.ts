@@ -44,7 +44,7 @@ const severityNames = { 1: 'error', 2: 'warning', 3: 'info' } as const
 const schemaCodes: readonly string[] = ['schema/invalid', 'schema/limit', 'schema/unknown-dialect']
 
 /** Returns the issues first, then the repairs, each in the order of the result. */
-export function diagnosticsOf(
+export function toDiagnostics(
   result: ParseResult<unknown>,
   name: string,
   schema: SourceFile | undefined,

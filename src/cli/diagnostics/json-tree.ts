@@ -66,14 +66,14 @@ export function readTree(text: string): TreeNode {
 export function findNode(root: TreeNode, pointer: Pointer): { node: TreeNode; isThere: boolean } {
   let node = root
   for (const token of tokens(pointer)) {
-    const inside = childOf(node, token)
+    const inside = findChild(node, token)
     if (inside === undefined) return { node, isThere: false }
     node = inside
   }
   return { node, isThere: true }
 }
 
-export function childOf(node: TreeNode, token: string): TreeNode | undefined {
+export function findChild(node: TreeNode, token: string): TreeNode | undefined {
   return node.items ? node.items[Number(token)] : node.members?.get(token)?.node
 }
 

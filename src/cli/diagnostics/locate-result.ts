@@ -7,7 +7,7 @@ import type { Issue, TextRange } from '../../base/errors/issue.ts'
 import { isObject } from '../../base/json.ts'
 import { child, type Pointer, tokens } from '../../base/pointer.ts'
 import type { ParseResult, Repair } from '../../output/index.ts'
-import { childOf, findNode, isSame, readTree, type TreeNode } from './json-tree.ts'
+import { findChild, findNode, isSame, readTree, type TreeNode } from './json-tree.ts'
 
 /** A location in the text and in the value. */
 export interface Located {
@@ -137,7 +137,7 @@ function findSame(value: unknown, old: TreeNode): TreeNode | undefined {
 function rebuild(value: unknown, old: TreeNode): TreeNode {
   const { start, end } = old
   const inside = (part: unknown, token: string): TreeNode => {
-    const before = childOf(old, token)
+    const before = findChild(old, token)
     if (before) return isSame(before, part) ? before : rebuild(part, before)
     return isSame(old, part) ? old : rebuild(part, { start, end })
   }

@@ -40,7 +40,7 @@ export function unusable(file: JsonFile, issues: readonly Issue[]): Unreadable {
     message: `Cannot use ${file.name}: ${count}`,
     issues: issues.map(({ at, message, hint }) => {
       const pointer = 'pointer' in at ? at.pointer : ''
-      const location = `${file.name}:${lineAndColumn(file.text, offsetOf(file.text, pointer))}`
+      const location = `${file.name}:${lineAndColumn(file.text, findOffset(file.text, pointer))}`
       return {
         location: pointer === '' ? location : `${location} ${pointer}`,
         message,
@@ -77,6 +77,6 @@ function whereItBreaks(text: string, error: SyntaxError): number {
 // Resolves JSON Pointers to offsets in the text of a JSON file, so that issues can name a line. The text has been parsed before.
 
 /** Returns the offset of the value, or of the innermost existing value around it. */
-export function offsetOf(text: string, pointer: Pointer): number {
+export function findOffset(text: string, pointer: Pointer): number {
   return findNode(readTree(text), pointer).node.start
 }

@@ -11,9 +11,9 @@ import {
 } from '../../output/index.ts'
 import {
   type Diagnostic,
-  diagnosticsOf,
   problemLine,
   type SourceFile,
+  toDiagnostics,
   unreadableDiagnostic,
 } from '../diagnostics/diagnostics.ts'
 import { exitCode } from '../exit-codes.ts'
@@ -92,7 +92,7 @@ function judge(result: ParseResult<unknown>, name: string, schema: SourceFile | 
     kind: 'unusable',
     why: { message, ...(hint !== undefined && { hint }) },
     issues: result.issues,
-    diagnostics: diagnosticsOf(result, name, schema),
+    diagnostics: toDiagnostics(result, name, schema),
   }
 }
 
@@ -106,7 +106,7 @@ export function readingAsData(reading: Reading): Record<string, unknown> {
 /** Returns the diagnostics of a reading, for editors. */
 function readingDiagnostics(reading: Reading): readonly Diagnostic[] {
   if (reading.kind === 'unusable') return reading.diagnostics
-  return diagnosticsOf(reading.result, reading.name, reading.schema)
+  return toDiagnostics(reading.result, reading.name, reading.schema)
 }
 
 function resultAsData(
@@ -121,7 +121,7 @@ function resultAsData(
     issues,
     truncated,
     branches,
-    diagnostics: diagnosticsOf(result, name, schema),
+    diagnostics: toDiagnostics(result, name, schema),
     ...(result.shadow && { shadow: resultAsData(result.shadow, { name, schema }) }),
   }
 }

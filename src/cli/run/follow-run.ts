@@ -3,7 +3,7 @@ import { type App, createApp, fallbackModel, type PlannerChoice, type RunResult 
 import { pick } from '../../base/json.ts'
 import { failureHint } from '../../domain/attempt/failure-code.ts'
 import type { DiagnosticBundle } from '../../domain/diagnostic.ts'
-import { frameOf, withProvenance } from '../../domain/event/frame.ts'
+import { toFrame, withProvenance } from '../../domain/event/frame.ts'
 import type { Failure, JournalEvent } from '../../domain/event.ts'
 import type { Redactor } from '../../domain/redaction/redact.ts'
 import type { RunState } from '../../domain/run.ts'
@@ -137,7 +137,7 @@ function frameLines(progress: Progress, redactor: Redactor): Screen {
     update: (event: JournalEvent) =>
       printJson(
         withProvenance(
-          frameOf(event, progress.state?.correlationId ?? event.runId, redactor),
+          toFrame(event, progress.state?.correlationId ?? event.runId, redactor),
           progress.state?.plan,
         ),
         'line',

@@ -4,7 +4,9 @@ import type { OutputFormat } from '../../output/index.ts'
 import type { AttemptResult } from '../output.ts'
 
 /** The declaration in a node's data; undefined where there is none. */
-export function outputFormatOf(data: { readonly [key: string]: Json } | undefined): OutputFormat | undefined {
+export function readOutputFormat(
+  data: { readonly [key: string]: Json } | undefined,
+): OutputFormat | undefined {
   const format = data?.['outputFormat']
   if (!isObject(format)) return undefined
   const { type, schema } = format
@@ -36,7 +38,7 @@ export interface ExpectedAnswer {
 }
 
 /** The declaration in a node's data; undefined where there is none. */
-export function expectedAnswerOf(
+export function readExpectedAnswer(
   data: { readonly [key: string]: Json } | undefined,
 ): ExpectedAnswer | undefined {
   const expected = data?.['expectedAnswer']

@@ -55,7 +55,7 @@ export function issueError(
     reason,
     message: issue.message,
     details: issueDetails(issue),
-    path: pathOf(issue),
+    path: formatPath(issue),
   }
 }
 
@@ -115,7 +115,7 @@ export function jsonMap(members: { readonly [key: string]: unknown }): { readonl
   )
 }
 
-export function pathOf(issue: Issue): string {
+export function formatPath(issue: Issue): string {
   return 'pointer' in issue.at ? issue.at.pointer : ''
 }
 

@@ -4,14 +4,14 @@
  */
 import type { Json } from '../../base/json.ts'
 import { type FailureCode, failureHint } from '../attempt/failure-code.ts'
-import { type Diagnostic, type DiagnosticBundle, rootOf } from '../diagnostic.ts'
+import { type Diagnostic, type DiagnosticBundle, findRootCause } from '../diagnostic.ts'
 import type { EventPayloads, Failure } from '../event.ts'
 import {
   diagnosticError,
   type ErrorEnvelope,
+  formatPath,
   issueError,
   jsonMap,
-  pathOf,
   type TaskFailureReason,
   toReasonAndPath,
 } from './error-envelope.ts'
@@ -54,7 +54,7 @@ export const failureReasons: Readonly<Record<Exclude<FailureCode, DetailedCode>,
 export function failureError(error: Failure): ErrorEnvelope {
   const details = detailsOf(error)
   const [first] = error.issues ?? []
-  const path = first === undefined ? '' : pathOf(first)
+  const path = first === undefined ? '' : formatPath(first)
   const common = { message: error.message, details, path }
   const resource = exhaustedResource(error)
   if (resource !== undefined)
@@ -79,7 +79,7 @@ export function nodeError({ outcome, error, attempt }: EventPayloads['node_error
 
 /** Returns why a draft was rejected: the root diagnostic, to fix first. */
 export function rejectionError({ diagnostics }: EventPayloads['plan_rejected']): ErrorEnvelope {
-  const root = rootOf(diagnostics.failures)
+  const root = findRootCause(diagnostics.failures)
   if (root !== undefined) return diagnosticError(root)
   return {
     type: 'PLAN_REJECTED',
@@ -119,7 +119,7 @@ function exhaustedResource({ code, details, issues }: Failure): string | undefin
 function findRootDiagnostic(details: Failure['details']): Diagnostic | undefined {
   // The engine puts the findings there.
   const bundle = details?.['diagnostics'] as unknown as DiagnosticBundle | undefined
-  return bundle?.failures && rootOf(bundle.failures)
+  return bundle?.failures && findRootCause(bundle.failures)
 }
 
 function rejectionOf({ details }: Failure): Pick<ErrorEnvelope, 'reason' | 'path'> {

@@ -25,7 +25,7 @@ export interface Frame {
 }
 
 /** Redacted, but for the answer itself: that is what the caller has asked for. */
-export function frameOf(event: JournalEvent, correlationId: string, redactor: Redactor): Frame {
+export function toFrame(event: JournalEvent, correlationId: string, redactor: Redactor): Frame {
   const { type, seq, at, runId, nodeId, planVersion } = event
   const message = event.message ?? describeEvent(event)
   const payload = payloadOf(event)

@@ -2,7 +2,7 @@
 import type { Plan } from '../plan.ts'
 
 /** Every node that an edge or a binding leads to from these, in the order of the plan. */
-export function downstreamOf(plan: Pick<Plan, 'nodes' | 'edges'>, nodes: readonly string[]): string[] {
+export function listDownstream(plan: Pick<Plan, 'nodes' | 'edges'>, nodes: readonly string[]): string[] {
   const next = new Map<string, Set<string>>()
   const link = (from: string, to: string) => {
     const targets = next.get(from)

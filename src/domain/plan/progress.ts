@@ -14,7 +14,7 @@ interface Progress {
   readonly facets: { readonly [name: string]: Json }
 }
 
-export function progressOf(
+export function measureProgress(
   plan: PlanView,
   node: (nodeId: string) => { readonly status: string; readonly output?: Json } | undefined,
 ): Progress {

@@ -38,7 +38,7 @@ export interface RaoNodeContract {
     Pick<NodeConstraints, 'max_duration_ms'>
 }
 
-export function nodeContractOf(node: PlanNode): RaoNodeContract {
+export function getNodeContract(node: PlanNode): RaoNodeContract {
   const { id, kind, label, rationale, capabilityId, contracts, constraints = {} } = node
   const { max_duration_ms } = constraints
   return {

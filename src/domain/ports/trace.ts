@@ -22,7 +22,7 @@ export function parseTraceparent(text: string | undefined): TraceIds | undefined
   return { traceId, spanId, flags: Number.parseInt(flags, 16) }
 }
 
-/** @example traceparentOf({ traceId: 'ab…', spanId: '01…', flags: 1 }) // '00-ab…-01…-01' */
-export function traceparentOf({ traceId, spanId, flags }: TraceIds): string {
+/** @example formatTraceparent({ traceId: 'ab…', spanId: '01…', flags: 1 }) // '00-ab…-01…-01' */
+export function formatTraceparent({ traceId, spanId, flags }: TraceIds): string {
   return `00-${traceId}-${spanId}-${flags.toString(16).padStart(2, '0')}`
 }

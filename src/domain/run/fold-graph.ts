@@ -4,7 +4,7 @@
  * to be skipped. Data edges never activate a node, and no node waits for a branch that was not taken.
  */
 import { type CallKey, firstKey, hasDoubts, nextCall, turnTo } from '../attempt/call-key.ts'
-import { downstreamOf } from '../plan/downstream.ts'
+import { listDownstream } from '../plan/downstream.ts'
 import type { BodyPlan, Need, Plan, PlanEdge, PlanNode, Routing } from '../plan.ts'
 import type { NodeState, RunState } from '../run.ts'
 import type { NodeStatus } from '../status.ts'
@@ -94,7 +94,7 @@ export function nodesToRedo(state: RunState): ReadonlySet<string> {
 
 function rejectedNodes({ plan, planning }: RunState): readonly string[] {
   const { nodeIds = [] } = planning?.trigger ?? {}
-  return [...nodeIds, ...(plan ? downstreamOf(plan, nodeIds) : [])]
+  return [...nodeIds, ...(plan ? listDownstream(plan, nodeIds) : [])]
 }
 
 /**

@@ -4,7 +4,7 @@
  */
 import type { Json } from '../../base/json.ts'
 import { detectJson, jsonFault, type OutputFormat } from '../../output/index.ts'
-import { outputFormatOf } from '../attempt/output-format.ts'
+import { readOutputFormat } from '../attempt/output-format.ts'
 import type { ErrorEnvelope } from '../errors/error-envelope.ts'
 import { nodeError } from '../errors/failure-error.ts'
 import type { Output } from '../output.ts'
@@ -105,7 +105,7 @@ export function taskResults(state: RunState): ReadonlyMap<string, TaskResult> {
 
 /** Returns how a node ended; undefined if it has not. */
 function settledEnd({ node, status, output, failed, skipped }: NodeState): TaskEnd | undefined {
-  const format = outputFormatOf(node.data)
+  const format = readOutputFormat(node.data)
   if (status === 'completed' && output) return { output, ...(format && { format }) }
   if (status === 'error' && failed) return { error: nodeError(failed) }
   return status === 'skipped' ? { skipped: skipped?.reason ?? 'It was skipped' } : undefined

@@ -1,6 +1,6 @@
 /** Finds the capabilities that the rest of a run needs and this process does not have. */
 import type { Ask, Decision, RejectAction } from '../../domain/ask.ts'
-import { downstreamOf } from '../../domain/plan/downstream.ts'
+import { listDownstream } from '../../domain/plan/downstream.ts'
 import type { DraftNode, PlanNode } from '../../domain/plan.ts'
 import type { Catalog } from '../../domain/ports/catalog.ts'
 import type { NodeState, RunState } from '../../domain/run.ts'
@@ -49,7 +49,7 @@ export function missingCapabilities(
     const isDone = settled.has(node.status) || isAnswered(state, node, answer)
     if (node.node.routing || (isDone && !again.has(node.node.id))) continue
     if (node.node.body) for (const capabilityId of usedIn(node.node.body.nodes)) need(capabilityId)
-    else need(candidateOf(node))
+    else need(getCandidate(node))
   }
   if (!state.plan) for (const capabilityId of usedIn(state.draft?.nodes ?? [])) need(capabilityId)
   return [...missing]
@@ -64,7 +64,7 @@ function usedIn(nodes: readonly Pick<PlanNode, 'capabilityId' | 'body'>[] | read
 }
 
 /** Returns the capability to call: the node's own, or the current alternate. */
-export function candidateOf({ node, candidate }: NodeState): string {
+export function getCandidate({ node, candidate }: NodeState): string {
   return [node.capabilityId, ...(node.alternates ?? [])][candidate] ?? ''
 }
 
@@ -80,7 +80,7 @@ function reopenedBy({ asks, plan }: RunState, answer: Answer): ReadonlySet<strin
   const ask = asks.get(answer.requestId)
   if (!ask || answer.decision !== 'reject' || actionAfter(ask, answer) !== 'retry') return new Set()
   const producers = ask.producers ?? []
-  return new Set([...producers, ...(plan ? downstreamOf(plan, producers) : [])])
+  return new Set([...producers, ...(plan ? listDownstream(plan, producers) : [])])
 }
 
 /** Whether a rejection ends the run: it rejects the answer, or a node without an edge for its failure. */

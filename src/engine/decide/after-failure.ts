@@ -3,9 +3,9 @@ import type { Issue } from '../../base/errors/issue.ts'
 import { backoffMs } from '../../base/time/retry.ts'
 import {
   answerFailure,
-  expectedAnswerOf,
   formatFailure,
-  outputFormatOf,
+  readExpectedAnswer,
+  readOutputFormat,
 } from '../../domain/attempt/output-format.ts'
 import type { Failure, NewEvent } from '../../domain/event.ts'
 import type { AttemptResult, Outcome } from '../../domain/output.ts'
@@ -142,8 +142,8 @@ function failureOf(state: RunState, node: NodeState): Failure {
   // A call that the budget refused never reached a provider. An invalid answer stays `invalid`, even if no budget is left to
   // repair it.
   const spent = outcome === 'provider_error' && first?.code === 'budget/exhausted'
-  const format = outcome === 'invalid' ? outputFormatOf(node.node.data) : undefined
-  const expected = outcome === 'invalid' ? expectedAnswerOf(node.node.data) : undefined
+  const format = outcome === 'invalid' ? readOutputFormat(node.node.data) : undefined
+  const expected = outcome === 'invalid' ? readExpectedAnswer(node.node.data) : undefined
   const declared =
     result && ((format && formatFailure(format, result)) ?? (expected && answerFailure(expected, result)))
   return {

@@ -2,7 +2,7 @@
  * Decides the next step of a run. Pure: the same state and decision context always give the same result. Events come
  * first, one group at a time; `decide-until-idle.ts` applies them and decides again until only work is left.
  */
-import { plannerFailed, rootOf } from '../../domain/diagnostic.ts'
+import { findRootCause, plannerFailed } from '../../domain/diagnostic.ts'
 import { asPlannerFailure } from '../../domain/errors/planner-failure.ts'
 import type { Failure, NewEvent } from '../../domain/event.ts'
 import type { AttemptResult } from '../../domain/output.ts'
@@ -178,7 +178,7 @@ function planned(state: RunState, context: DecisionContext): NewEvent[] {
     const { attempt, phase, final } = state.planning
     const tries = final !== undefined || (state.draft && phase === 'initial') ? 1 : maxPlanAttempts
     if (attempt < tries) return [requestPlan(state, context, attempt + 1)]
-    const failure = rootOf(state.planning.rejected.failures)
+    const failure = findRootCause(state.planning.rejected.failures)
     const [what, why] = [failure?.constraint ?? 'the draft can be used', failure?.cause ?? 'rejected']
     const closing = final === undefined ? '' : `; ${final}`
     const message =

@@ -18,7 +18,7 @@ import type {
 } from '../../domain/run.ts'
 import { compileSchema } from '../../schema/compile/compile.ts'
 import { type DecisionContext, factsFor } from '../events.ts'
-import { concurrencyOf, isHeld } from '../journal/run-head.ts'
+import { getConcurrency, isHeld } from '../journal/run-head.ts'
 import { expireFact } from './ask/asks.ts'
 import { nodeFailureAsk } from './ask/failure-asks.ts'
 import { holds, reasonFor } from './checks/conditions.ts'
@@ -209,7 +209,7 @@ function finish(state: RunState, context: DecisionContext, node: NodeState, valu
 /** Starts as many items as concurrency allows; for a loop, the next round. */
 function startFacts(state: RunState, context: DecisionContext, { node, iterations }: UnderWay): NewEvent[] {
   const make = factsFor(state, context.now)
-  const free = concurrencyOf(state, node) - iterations.active.size
+  const free = getConcurrency(state, node) - iterations.active.size
   const facts: NewEvent[] = []
   for (let position = iterations.next; facts.length < free && position < iterations.total; position++) {
     if (iterations.results[position] !== undefined) continue

@@ -19,7 +19,7 @@ import { assembleInputs } from '../../domain/run/bound-values.ts'
 import { decidesValue, refusal } from '../../domain/run/fold-replies.ts'
 import { isDoomed } from '../../domain/run/iterations.ts'
 import type { AskReply, NodeState, RunState } from '../../domain/run.ts'
-import { candidateOf } from '../capabilities/missing-capabilities.ts'
+import { getCandidate } from '../capabilities/missing-capabilities.ts'
 import { type DecisionContext, factsFor } from '../events.ts'
 import { isToContinue } from '../journal/run-head.ts'
 import { errorFact, failureFacts, nextFacts, unaskedFact } from './after-failure.ts'
@@ -27,7 +27,7 @@ import { askFacts, askLimitFailure, unaskedFailure } from './ask/asks.ts'
 import { failureAskFacts } from './ask/failure-asks.ts'
 import { feedbackFor } from './ask/feedback.ts'
 import { reopenFacts } from './ask/reopen.ts'
-import { producersOf, usualRejectAction } from './ask/rework.ts'
+import { listProducers, usualRejectAction } from './ask/rework.ts'
 import { brokenConditions, shownConditions } from './checks/obligations.ts'
 import { takeRoute } from './checks/routes.ts'
 import { knownValues } from './checks/values.ts'
@@ -65,7 +65,7 @@ export function withBrokenConditions(state: RunState, node: NodeState): NodeStat
 
 /** Routes the output by its confidence contract: accept, human review, or suppress. */
 function routeFacts(state: RunState, context: DecisionContext, node: NodeState, output: Output): NewEvent[] {
-  const contract = findRaoContract(node.node, node.attempt?.capabilityId ?? candidateOf(node))
+  const contract = findRaoContract(node.node, node.attempt?.capabilityId ?? getCandidate(node))
   if (contract !== undefined) {
     if (isRaoError(contract))
       return [
@@ -147,7 +147,7 @@ function approvalFacts(
 ): NewEvent[] {
   const { id, label, contracts } = node.node
   const { output, question, rao, rejectAction } = shown
-  const producers = producersOf(state, node)
+  const producers = listProducers(state, node)
   const feedback = feedbackFor(state, id, ...producers)
   const ask = askFacts(state, context, {
     kind: 'approval',
@@ -316,7 +316,7 @@ export function completeFacts(
 ): NewEvent[] {
   const { output, person, chosen } = done
   const { raw: _evidence, ...kept } = output
-  const capabilityId = candidateOf(node)
+  const capabilityId = getCandidate(node)
   const complete = factsFor(state, context.now)(
     'node_complete',
     {

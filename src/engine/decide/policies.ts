@@ -10,7 +10,7 @@ import {
   type TriggerKind,
 } from '../../domain/policy.ts'
 import type { NodeState, RunState } from '../../domain/run.ts'
-import { candidateOf } from '../capabilities/missing-capabilities.ts'
+import { getCandidate } from '../capabilities/missing-capabilities.ts'
 import { type DecisionContext, factsFor } from '../events.ts'
 import { askFacts, askLimitFailure, type WantedAsk } from './ask/asks.ts'
 import { askedAgain } from './ask/failure-asks.ts'
@@ -99,7 +99,7 @@ export function mayAct(
 function selects(selector: Selector | undefined, node: NodeState | undefined): boolean {
   if (selector === undefined) return true
   if (node === undefined || (selector.kind !== undefined && node.node.kind !== selector.kind)) return false
-  return selector.capabilityId === undefined || candidateOf(node) === selector.capabilityId
+  return selector.capabilityId === undefined || getCandidate(node) === selector.capabilityId
 }
 
 /** Reads a named metric, or a number inside the new value; a missing or non-numeric value never counts as low. */

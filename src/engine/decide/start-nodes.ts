@@ -20,7 +20,7 @@ import {
 import { around, isDoomed } from '../../domain/run/iterations.ts'
 import type { NodeState, RunState } from '../../domain/run.ts'
 import { compileSchema } from '../../schema/compile/compile.ts'
-import { candidateOf } from '../capabilities/missing-capabilities.ts'
+import { getCandidate } from '../capabilities/missing-capabilities.ts'
 import { type DecisionContext, factsFor } from '../events.ts'
 import { unfitFacts, usedUp } from './after-failure.ts'
 import { askFacts, askLimitFailure, unaskedFailure } from './ask/asks.ts'
@@ -60,7 +60,7 @@ export function decideStart(state: RunState, context: DecisionContext, node: Nod
   if (issues.length > 0) return { facts: invalidInput(state, context, node, issues) }
   if (node.node.routing) return { facts: routeFacts(state, context, node, inputs) }
   if (isIterated(node.node)) return { facts: iteratedFacts(state, context, node, inputs) }
-  const capabilityId = candidateOf(node)
+  const capabilityId = getCandidate(node)
   const unfit = alternateIssues(state, node, inputs)
   if (unfit.length > 0) return { facts: unfitFacts(state, context, withBrokenConditions(state, node), unfit) }
   const known = context.capability(capabilityId)
@@ -104,7 +104,7 @@ function absentInputs({ node }: NodeState, inputs: object): readonly Issue[] {
 
 /** An alternate is called only with inputs that satisfy its own contract. */
 function alternateIssues({ compileOptions }: RunState, node: NodeState, inputs: Json): readonly Issue[] {
-  const input = node.candidate > 0 ? node.node.alternateContracts?.[candidateOf(node)]?.input : undefined
+  const input = node.candidate > 0 ? node.node.alternateContracts?.[getCandidate(node)]?.input : undefined
   return input === undefined ? [] : compileSchema(input, compileOptions).validate(inputs)
 }
 
@@ -128,7 +128,7 @@ function askedFirst(
   node: NodeState,
   given: Json,
 ): NewEvent[] | undefined {
-  const capabilityId = candidateOf(node)
+  const capabilityId = getCandidate(node)
   const wanted = { capabilityId, inputs: () => redactInputs(given) }
   const unsure = unsureCall(node, wanted)
   const earlier = unsure === undefined ? earlierCall(state, node, wanted) : undefined
@@ -182,7 +182,7 @@ function promptBytes(state: RunState, called: NodeState, inputs: Json): number {
   const { envelope } = state
   const { node, clarifications } = called
   const feedback = feedbackFor(state, node.id, ...around(state, called))
-  const schema = JSON.stringify(outputContractFor(node, candidateOf(called)))
+  const schema = JSON.stringify(outputContractFor(node, getCandidate(called)))
   const words = [
     envelope.objective,
     ...envelope.specialInstructions,
@@ -206,7 +206,7 @@ function redactInputs(inputs: Json): Json {
 /** Returns the shortest time limit of the node. */
 function durationOf(node: NodeState): number | undefined {
   const { timeoutMs, constraints } = node.node
-  const contract = findRaoContract(node.node, candidateOf(node))
+  const contract = findRaoContract(node.node, getCandidate(node))
   const limits = [
     timeoutMs,
     constraints?.max_duration_ms,
@@ -277,7 +277,7 @@ function sideEffectFacts(
 ): NewEvent[] {
   const { inputs, isUnchecked, other } = change
   const name = node.node.label ?? node.node.id
-  const capabilityId = candidateOf(node)
+  const capabilityId = getCandidate(node)
   const reasons = [
     ...(isUnchecked
       ? [
@@ -309,7 +309,7 @@ function taskFacts(state: RunState, context: DecisionContext, node: NodeState, i
     nodeId: id,
     question: instructions || messageIn(inputs) || `Do "${label ?? id}"`,
     value: inputs,
-    schema: outputContractFor(node.node, candidateOf(node)),
+    schema: outputContractFor(node.node, getCandidate(node)),
     ...shownConditions(node.node),
     ...(feedback.length > 0 && { feedback }),
   })

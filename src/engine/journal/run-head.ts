@@ -11,7 +11,7 @@ import type { RunStatus } from '../../domain/status.ts'
 export const defaultConcurrency = 16
 
 /** Maximum number of concurrent items; rounds run one after the other. */
-export function concurrencyOf({ plan }: RunState, { node }: NodeState): number {
+export function getConcurrency({ plan }: RunState, { node }: NodeState): number {
   if (node.map === undefined) return 1
   return node.map.concurrency ?? plan?.limits.concurrency ?? defaultConcurrency
 }
@@ -24,7 +24,7 @@ function hasIterationWork(state: RunState): boolean {
     if (!node?.iterations || node.status !== 'running') continue
     const { active, settled, doomed, failure, next, total } = node.iterations
     if (settled.size > 0 || doomed.size > 0 || failure || active.size === 0) return true
-    if (next < total && active.size < concurrencyOf(state, node)) return true
+    if (next < total && active.size < getConcurrency(state, node)) return true
   }
   return false
 }

@@ -16,7 +16,7 @@ import { lateResultLog } from '../input/late-result.ts'
 export type Source = 'outside' | 'brought' | 'decided'
 
 /** `next` is the event that follows it in the journal. */
-export function sourceOf(event: JournalEvent, next?: JournalEvent): Source {
+export function findEventSource(event: JournalEvent, next?: JournalEvent): Source {
   switch (event.type) {
     case 'cancel_requested':
     case 'attempt_settled':

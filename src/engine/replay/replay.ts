@@ -17,7 +17,7 @@ import { applyEvent, begin } from '../../domain/run/fold.ts'
 import type { RunState } from '../../domain/run.ts'
 import { openingFacts } from '../decide/decide.ts'
 import type { DecisionContext } from '../events.ts'
-import { decidedHere, overdue, sourceOf } from './decide-recorded.ts'
+import { decidedHere, findEventSource, overdue } from './decide-recorded.ts'
 
 export interface ReplayChanges {
   /** Instead of the envelope's runtime policies. RAO policies keep the nodes that the plan gave them. */
@@ -95,7 +95,8 @@ export function replayRun(events: readonly JournalEvent[], options: ReplayOption
     if (options.policies) countActs(asChanged, recorded, instead)
   }
   const isUnknown = (event: JournalEvent) =>
-    sourceOf(event, events[at + 1]) === 'decided' && !isHere(decidedHere(asWas, contextAt(event.at), event))
+    findEventSource(event, events[at + 1]) === 'decided' &&
+    !isHere(decidedHere(asWas, contextAt(event.at), event))
 
   /** An engine does not leave a turn before everything is decided. */
   const endTurn = () => {
@@ -108,7 +109,7 @@ export function replayRun(events: readonly JournalEvent[], options: ReplayOption
   if (opening(asWas).length > 0 || opening(asChanged).length > 0) compare(opening)
   while (at < events.length) {
     const event = events[at]!
-    const source = sourceOf(event, events[at + 1])
+    const source = findEventSource(event, events[at + 1])
     if (turn && (event.at !== turn.at || source === 'outside' || (source === 'brought' && turn.decided)))
       endTurn()
     const from = at

@@ -70,7 +70,7 @@ export function isNameChar(c: number): boolean {
     c === 36 ||
     c === MINUS ||
     c === DOT ||
-    (c >= 0xc0 && !isOddSpace(c) && fold(c) === c && closersOf(c) === '' && !isClosingQuote(c))
+    (c >= 0xc0 && !isOddSpace(c) && fold(c) === c && getClosers(c) === '' && !isClosingQuote(c))
   )
 }
 
@@ -102,7 +102,7 @@ export function isWideComma(c: number): boolean {
 }
 
 /** The characters that may close a string opened by `c`; empty when `c` opens no string. */
-export function closersOf(c: number): string {
+export function getClosers(c: number): string {
   switch (c) {
     case DQUOTE:
       return '"'
@@ -142,7 +142,7 @@ export function closersOf(c: number): string {
 }
 
 export function isQuote(c: number): boolean {
-  return c === DQUOTE || c === SQUOTE || (c >= BACKTICK && closersOf(c) !== '')
+  return c === DQUOTE || c === SQUOTE || (c >= BACKTICK && getClosers(c) !== '')
 }
 
 function isClosingQuote(c: number): boolean {

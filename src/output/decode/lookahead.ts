@@ -137,7 +137,7 @@ function strayWordAt(w: Window, from: number): Answer {
 export function quotedKeyAt(w: Window, from: number, escaped = false): Answer {
   const { buf } = w
   w.looked += QUESTION
-  const closers = ch.closersOf(buf.charCodeAt(from))
+  const closers = ch.getClosers(buf.charCodeAt(from))
   const end = Math.min(buf.length, from + KEY_REACH)
   let start = from + 1
   // A doubled opening quote belongs to the delimiter.

@@ -51,7 +51,7 @@ export interface Trial {
 /** How often each character may be read as part of an embedded text. */
 const UNFOLDED = 3
 
-export function trialOf(
+export function createTrial(
   text: string,
   {
     strict,

@@ -1,15 +1,15 @@
 /** Finds the value in the text: lists the candidates, tries each against the schema, and chooses with `rank`. */
 import { isObject } from '../../base/json.ts'
-import { ANSWER, isCorrection, tierOf } from '../scan/cues.ts'
+import { ANSWER, isCorrection, rankCue } from '../scan/cues.ts'
 import type { Region } from '../scan/region.ts'
 import { decodeBare, type Scan, type ScanOptions, scan } from '../scan/scan.ts'
 import type { Guided } from '../schema/target.ts'
-import { type Attempt, attempt, type Trial, trialOf } from './attempt.ts'
+import { type Attempt, attempt, createTrial, type Trial } from './attempt.ts'
 import { lastResorts } from './last-resorts.ts'
 import { best, type Ranked } from './rank.ts'
 import { fromRegions, strangeness, together, unescaped } from './readings.ts'
 import { quotedWhole, scalarAttempts, textRegion } from './scalars.ts'
-import { isData, isSlight, LONGEST_BARE, scanOptionsOf, survey } from './survey.ts'
+import { isData, isSlight, LONGEST_BARE, survey, toScanOptions } from './survey.ts'
 import { keywordCalls } from './tool-calls.ts'
 import { lifted } from './unwrap.ts'
 
@@ -53,7 +53,7 @@ export function find(trial: Trial): Found {
 /** Last attempt: undoes e-mail quoting or HTML entities. */
 function rewritten(trial: Trial, guided: Guided): Attempt | undefined {
   for (const text of rewritings(trial.text)) {
-    const other = trialOf(text, { ...trial, strict: undefined })
+    const other = createTrial(text, { ...trial, strict: undefined })
     const found = withShape(other, guided, survey(other))
     if (found === undefined || !found.valid) continue
     const { value } = found.region
@@ -119,7 +119,7 @@ function restarted(trial: Trial, seen: Scan, declared: ReadonlySet<string>): Ran
     const cut = broken.with({ end: proseStart(trial.text, index) })
     const prose = trial.text.slice(Math.max(cut.end, index - 300), index).trimEnd()
     if (!/[:.!]$/.test(prose) || !/\p{L}{2}/u.test(prose) || /["{}[\]]/.test(prose)) continue
-    const again = scan(trial.text, scanOptionsOf(trial), index).regions.filter(
+    const again = scan(trial.text, toScanOptions(trial), index).regions.filter(
       (region) => !isSlight(region.value),
     )
     return fromRegions(trial, [cut, ...again], declared).filter((r) => r.attempt.region !== cut)
@@ -166,7 +166,7 @@ const NO_NAMES: ReadonlySet<string> = new Set()
 
 function readFreely(trial: Trial, seen: Scan): Attempt | undefined {
   const { text } = trial
-  const options = scanOptionsOf(trial)
+  const options = toScanOptions(trial)
   const quoted = quotedWhole(trial)
   if (quoted !== undefined) return attempt(trial, quoted)
   const members = membersWithoutBraces(text, options)
@@ -217,7 +217,7 @@ function bySubstance(trial: Trial, regions: readonly Region[]): Ranked[] {
     const slight = region.fence === undefined && regions.length > 1 && isSlight(region.value)
     return {
       attempt: unescaped(trial, region) ?? attempt(trial, region),
-      tier: tierOf(trial.text, region, previous, undefined) + (slight ? 0.5 : 0),
+      tier: rankCue(trial.text, region, previous, undefined) + (slight ? 0.5 : 0),
       correction: isCorrection(trial.text, region, previous),
       extra: strangeness(region.value, NO_NAMES),
     }

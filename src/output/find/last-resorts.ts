@@ -8,14 +8,14 @@ import type { Guided } from '../schema/target.ts'
 import { attempt, type Trial } from './attempt.ts'
 import type { Ranked } from './rank.ts'
 import { fromRegions, listWanted } from './readings.ts'
-import { isData, LONGEST_BARE, scanOptionsOf } from './survey.ts'
+import { isData, LONGEST_BARE, toScanOptions } from './survey.ts'
 
 /** How often a region that consumed the rest of the text is rescanned from inside. */
 const RESCANS = 4
 
 export function lastResorts(trial: Trial, seen: Scan, declared: ReadonlySet<string>): Ranked[] {
   if (trial.text.length > LONGEST_BARE) return []
-  const options = scanOptionsOf(trial)
+  const options = toScanOptions(trial)
   const guided = trial.target.guided as Guided
   const regions: Region[] = []
   for (const [start, end] of bareRanges(trial, seen)) {

@@ -7,11 +7,11 @@ import type { ValueChange } from '../coerce/record.ts'
 import { makeNode, type Node, type TextEdit } from '../decode/tree/tree.ts'
 import { mayHoldJson } from '../decode/tree/value-sink.ts'
 import { rules } from '../rules.ts'
-import { ANSWER, ECHO, isCorrection, tierOf } from '../scan/cues.ts'
+import { ANSWER, ECHO, isCorrection, rankCue } from '../scan/cues.ts'
 import { decodeInner, peelString } from '../scan/nested-json.ts'
 import { Region } from '../scan/region.ts'
 import type { Guided } from '../schema/target.ts'
-import { type Attempt, attempt, type Trial, trialOf } from './attempt.ts'
+import { type Attempt, attempt, createTrial, type Trial } from './attempt.ts'
 import { best, type Ranked } from './rank.ts'
 import { isSlight, survey } from './survey.ts'
 import { explainsMore } from './text-coverage.ts'
@@ -33,7 +33,7 @@ export function fromRegions(trial: Trial, found: readonly Region[], declared: Re
     if (!trial.allowance.spend(LOOK_AROUND, region.start)) return
     if (index >= MOST_READ && !trial.target.check(region.value).ok) return
     const previous = regions[index - 1]
-    const tier = tierOf(trial.text, region, previous, root)
+    const tier = rankCue(trial.text, region, previous, root)
     const correction = isCorrection(trial.text, region, previous)
     // An echoed format is not searched inside; a string may be the whole answer, encoded.
     const direct = (tier === ECHO && typeof region.value !== 'string') || index >= MOST_READ
@@ -191,7 +191,7 @@ function fromStrings(trial: Trial, region: Region, declared: ReadonlySet<string>
     if (trial.unfolding.left < 0) break
     const unescapeDepth = trial.settings.unescapeDepth - unfolded - 1
     const settings = { ...trial.settings, unescapeDepth }
-    const other = trialOf(text, { ...trial, settings, strict: undefined })
+    const other = createTrial(text, { ...trial, settings, strict: undefined })
     const ranked = fromRegions(other, survey(other).regions, declared).filter((r) => r.tier < ECHO)
     const inner = best(ranked, settings)
     if (!inner?.valid) continue

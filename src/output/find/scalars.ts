@@ -8,7 +8,7 @@ import { decodeBare, type Scan } from '../scan/scan.ts'
 import type { Conversion } from '../types.ts'
 import { type Attempt, attempt, type Trial } from './attempt.ts'
 import { findListedWords } from './listed-words.ts'
-import { scanOptionsOf } from './survey.ts'
+import { toScanOptions } from './survey.ts'
 
 /** Readings of the text as a scalar, best first; only the valid ones unless there are none. */
 export function scalarAttempts(trial: Trial, { blocks, regions }: Scan): Attempt[] {
@@ -87,7 +87,7 @@ export function quotedWhole(trial: Trial): Region | undefined {
   const { text } = trial
   const trimmed = text.trim()
   if (!/^["'“`]/.test(trimmed) || /^`(?:``|\s*[{[])/.test(trimmed) || trimmed.length < 2) return undefined
-  const region = decodeBare(text, text.indexOf(trimmed), text.length, scanOptionsOf(trial))
+  const region = decodeBare(text, text.indexOf(trimmed), text.length, toScanOptions(trial))
   if (typeof region?.value !== 'string' || region.bare) return undefined
   if (region.uses('inner-quote')) return undefined
   return text.slice(region.end).trim() === '' ? region : undefined
@@ -101,7 +101,7 @@ export function textRegion(trial: Trial, start: number, end: number): Region {
 }
 
 function bareScalar(trial: Trial, start: number, end: number): Region | undefined {
-  const region = decodeBare(trial.text, start, end, scanOptionsOf(trial))
+  const region = decodeBare(trial.text, start, end, toScanOptions(trial))
   return typeof region?.value === 'object' && region.value !== null ? undefined : region
 }
 

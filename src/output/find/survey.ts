@@ -9,13 +9,13 @@ import type { Trial } from './attempt.ts'
 /** Longer texts are not read without brackets: bare values are short answers, not megabytes of other text. */
 export const LONGEST_BARE = 1_000_000
 
-export function scanOptionsOf({ settings, allowance }: Pick<Trial, 'settings' | 'allowance'>): ScanOptions {
+export function toScanOptions({ settings, allowance }: Pick<Trial, 'settings' | 'allowance'>): ScanOptions {
   return { depth: settings.limits.depth, acceptTruncated: settings.acceptTruncated, allowance }
 }
 
 /** Lists the regions. Text already parsed as strict JSON is a single region. */
 export function survey(trial: Trial): Scan {
-  const options = scanOptionsOf(trial)
+  const options = toScanOptions(trial)
   const { text, strict } = trial
   if (typeof strict?.value !== 'object' || strict.value === null)
     return introduced(trial, scan(text, options), options)

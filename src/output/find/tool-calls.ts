@@ -9,7 +9,7 @@ import { Region } from '../scan/region.ts'
 import { decodeBare } from '../scan/scan.ts'
 import type { Guided } from '../schema/target.ts'
 import type { Trial } from './attempt.ts'
-import { isReasoned, scanOptionsOf } from './survey.ts'
+import { isReasoned, toScanOptions } from './survey.ts'
 
 const NAMES = ['name', 'tool', 'tool_name', 'toolName', 'function', 'function_name', 'functionName', 'action']
 const ARGUMENTS = ['arguments', 'args', 'parameters', 'params', 'input', 'tool_input', 'toolInput', 'kwargs']
@@ -58,7 +58,7 @@ export function withCalls(trial: Trial, regions: readonly Region[]): readonly Re
 }
 
 /** The same for a node of a text. */
-export function callNodeOf(trial: Trial, text: string, node: Node): Node | undefined {
+export function findCallNode(trial: Trial, text: string, node: Node): Node | undefined {
   const keys = trial.target.guided && callKeysOf(trial.target.guided)
   if (keys === undefined || trial.settings.tolerance < 2) return undefined
   return new Notation(trial, text, keys).read(node)
@@ -195,7 +195,7 @@ export function keywordCalls(trial: Trial): Region[] {
     const open = KEYWORD_CALL.lastIndex - 1
     const end = closeOf(text, open)
     if (!trial.allowance.spend(end - open, open)) break
-    const region = decodeBare(text, match.index, end, scanOptionsOf(trial))
+    const region = decodeBare(text, match.index, end, toScanOptions(trial))
     if (region === undefined || region.node.kind !== 'object') continue
     const lost = region.truncated || region.uses('stray-value')
     // One flat cost for the notation, independent of the number of arguments, so that it does not affect the ranking.

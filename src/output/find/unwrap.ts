@@ -8,7 +8,7 @@ import type { Region } from '../scan/region.ts'
 import type { Guided } from '../schema/target.ts'
 import { type Attempt, attempt, type Before, type Trial } from './attempt.ts'
 import { explainsMore } from './text-coverage.ts'
-import { callNodeOf } from './tool-calls.ts'
+import { findCallNode } from './tool-calls.ts'
 
 /** Maximum depth of a value in undeclared wrappers, and maximum number of locations inspected. */
 const DEEPEST = 6
@@ -51,7 +51,7 @@ export function lifted(trial: Trial, region: Region, declared: ReadonlySet<strin
 /** Tries the inner value, unchanged or as tool calls in another notation. */
 function tryInside(trial: Trial, region: Region, inner: Inside): Attempt {
   const tried = attempt(trial, region, inner.node, liftOf(region, inner), inner.text)
-  const call = tried.valid ? undefined : callNodeOf(trial, inner.text, inner.node)
+  const call = tried.valid ? undefined : findCallNode(trial, inner.text, inner.node)
   if (call === undefined) return tried
   const before = liftOf(region, { ...inner, node: call })
   return attempt(trial, region, call, { ...before, cost: before.cost + rules['named-call'].cost }, inner.text)

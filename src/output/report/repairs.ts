@@ -51,7 +51,7 @@ export function madeBy(text: string, attempt: Attempt, custom: readonly CustomCh
   return { region: attempt.region, edits: settled(text, attempt), changes: attempt.changes, custom }
 }
 
-export function countOf(made: Made): number {
+export function countRepairs(made: Made): number {
   return made.edits.length + made.changes.length + made.custom.length
 }
 

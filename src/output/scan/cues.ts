@@ -28,7 +28,7 @@ export function isCorrection(text: string, region: Region, previous: Region | un
   return previous !== undefined && CORRECTION.test(proseBefore(text, region, previous, 240))
 }
 
-export function tierOf(
+export function rankCue(
   text: string,
   region: Region,
   previous: Region | undefined,

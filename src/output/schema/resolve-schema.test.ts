@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { branchesOf, resolveSchema, typesOf } from './resolve-schema.ts'
+import { listBranches, listTypes, resolveSchema } from './resolve-schema.ts'
 
 describe('resolveSchema', () => {
   it('follows local references, with escapes, and lets the outer word win', () => {
@@ -52,13 +52,13 @@ describe('resolveSchema', () => {
   })
 })
 
-describe('typesOf and branchesOf', () => {
+describe('listTypes and listBranches', () => {
   it('read what is said and what is implied', () => {
-    expect(typesOf({ type: 'string' })).toEqual(['string'])
-    expect(typesOf({ properties: {} })).toEqual(['object'])
-    expect(typesOf({ items: {} })).toEqual(['array'])
-    expect(typesOf({})).toEqual([])
-    expect(branchesOf({ oneOf: [true] })).toEqual([true])
-    expect(branchesOf({})).toEqual([])
+    expect(listTypes({ type: 'string' })).toEqual(['string'])
+    expect(listTypes({ properties: {} })).toEqual(['object'])
+    expect(listTypes({ items: {} })).toEqual(['array'])
+    expect(listTypes({})).toEqual([])
+    expect(listBranches({ oneOf: [true] })).toEqual([true])
+    expect(listBranches({})).toEqual([])
   })
 })

@@ -5,7 +5,7 @@
 import { isObject, own, setOwn } from '../../base/json.ts'
 import { valueAt } from '../../base/pointer.ts'
 import type { JsonSchema } from '../../schema/compile/compile.ts'
-import { fragmentOf } from '../../schema/local-reference.ts'
+import { decodeFragment } from '../../schema/local-reference.ts'
 
 type Keywords = Readonly<Record<string, unknown>>
 
@@ -51,7 +51,7 @@ export function resolveSchema(
 }
 
 /** The types that a resolved schema names or that its other keywords imply; empty if it implies none. */
-export function typesOf(schema: Keywords): readonly string[] {
+export function listTypes(schema: Keywords): readonly string[] {
   if (typeof schema.type === 'string') return [schema.type]
   if (Array.isArray(schema.type)) return schema.type.filter((type) => typeof type === 'string')
   if (isObject(schema.properties) || isObject(schema.patternProperties)) return ['object']
@@ -60,14 +60,14 @@ export function typesOf(schema: Keywords): readonly string[] {
 }
 
 /** The branches of a union; empty if the schema is not a union. */
-export function branchesOf(schema: Keywords): readonly unknown[] {
+export function listBranches(schema: Keywords): readonly unknown[] {
   return Array.isArray(schema.anyOf) ? schema.anyOf : Array.isArray(schema.oneOf) ? schema.oneOf : []
 }
 
 /** The sub-schema that a local reference (`#`, `#/…`) points at; `undefined` if the reference is not local. */
 function lookUp(root: JsonSchema, ref: string): unknown {
   if (ref !== '#' && !ref.startsWith('#/')) return undefined
-  return valueAt(root, fragmentOf(ref))
+  return valueAt(root, decodeFragment(ref))
 }
 
 /**
@@ -87,7 +87,7 @@ function mergeKeywords(outer: Keywords, inner: Keywords): Keywords {
   if (Array.isArray(outer.required) && Array.isArray(inner.required)) {
     merged.required = [...new Set([...outer.required, ...inner.required])]
   }
-  const shared = typesOf(outer).filter((type) => typesOf(inner).includes(type))
+  const shared = listTypes(outer).filter((type) => listTypes(inner).includes(type))
   if (outer.type === 'number' && inner.type === 'integer') merged.type = 'integer'
   else if (shared.length > 0) merged.type = shared.length === 1 ? shared[0] : shared
   return merged

@@ -6,7 +6,7 @@ import { isObject, jsonType, own, setOwn } from '../../base/json.ts'
 import { child, type Pointer, tokens } from '../../base/pointer.ts'
 import type { JsonSchema } from '../../schema/compile/compile.ts'
 import { toLatest } from '../../schema/dialects/read-schema.ts'
-import { branchesOf, type Resolved, resolveSchema, typesOf } from './resolve-schema.ts'
+import { listBranches, listTypes, type Resolved, resolveSchema } from './resolve-schema.ts'
 
 export interface Simplified {
   /** The flat schema: one closed object whose fields are all strings. */
@@ -74,9 +74,9 @@ const SCALARS: ReadonlySet<string> = new Set(['string', 'number', 'integer', 'bo
 
 /** Whether this is a plain object with declared properties, not a union or an open-ended object. */
 function isFlattened({ schema, open }: Resolved): boolean {
-  const types = typesOf(schema)
+  const types = listTypes(schema)
   const plain = types.length === 1 && types[0] === 'object' && !open
-  if (!plain || branchesOf(schema).length > 0 || valuesOf(schema).length > 0) return false
+  if (!plain || listBranches(schema).length > 0 || valuesOf(schema).length > 0) return false
   return isObject(schema.properties) && Object.values(schema.properties).some((part) => part !== false)
 }
 
@@ -128,7 +128,7 @@ const MAX_BRANCHES = 32
 
 /** The types possible at a location, through unions; `json` if they are unknown. */
 function kindsOf({ schema, refs, open }: Resolved, root: JsonSchema, depth = 0): Set<string> {
-  const branches = branchesOf(schema)
+  const branches = listBranches(schema)
   if (open || depth > MAX_UNIONS || branches.length > MAX_BRANCHES) return new Set(['json'])
   if (branches.length > 0) {
     const resolved = branches
@@ -138,7 +138,7 @@ function kindsOf({ schema, refs, open }: Resolved, root: JsonSchema, depth = 0):
   }
   const values = valuesOf(schema)
   if (values.length > 0) return new Set(values.map((value) => jsonType(value) ?? 'json'))
-  return new Set(typesOf(schema))
+  return new Set(listTypes(schema))
 }
 
 /** Names are readable paths; duplicates are numbered in the order of declaration. */
@@ -219,13 +219,13 @@ function draw(schema: unknown, context: Context): string {
   const node = resolved.schema
   if (Object.hasOwn(node, 'const')) return JSON.stringify(node.const)
   if (Array.isArray(node.enum)) return drawAll(node.enum, below, (value) => JSON.stringify(value)).join(' | ')
-  const branches = branchesOf(node)
+  const branches = listBranches(node)
   if (branches.length > 0) {
     return below.depth > MAX_SUMMARY_DEPTH
       ? 'JSON'
       : drawAll(branches, below, (branch) => draw(branch, below)).join(' | ')
   }
-  const types = typesOf(node)
+  const types = listTypes(node)
   if (types.length === 0) return resolved.open ? 'JSON' : 'any'
   return types.map((type) => drawType(type, node, below)).join(' | ')
 }

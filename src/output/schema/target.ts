@@ -53,7 +53,7 @@ const FREE: Target = {
 const guides = new WeakMap<CompiledSchema, Guided>()
 
 /** A schema may be JSON Schema, a Standard Schema value, or the name of a basic type (`object`, `string[]`). */
-export function targetOf(schema: AnySchema | undefined, options: ParseOptions): Target {
+export function resolveTarget(schema: AnySchema | undefined, options: ParseOptions): Target {
   if (schema === undefined || schema === true) return FREE
   // The common case costs one look-up.
   const plain =

@@ -9,10 +9,10 @@ import { closed, map } from '../../domain/schemas/parts.ts'
 import {
   createSource,
   issueAt,
-  positionOf,
   type Source,
   type SourceIssue,
   toFileCode,
+  toPosition,
 } from '../text/source.ts'
 import { snakeKeys } from '../yaml/snake-keys.ts'
 import { arosSchema, presets } from './aros-config.ts'
@@ -77,7 +77,7 @@ export function readConfig(text: string, name = 'proviso.toml'): ReadConfig {
   if (issues.length > 0) return { ok: false, issues }
   const values = new Map<string, { value: Json; line: number }>()
   for (const [path, value] of leaves(parsed, []))
-    values.set(path.join('.'), { value, line: positionOf(source, rangeOf(ranges, path)[0]).line })
+    values.set(path.join('.'), { value, line: toPosition(source, rangeOf(ranges, path)[0]).line })
   const validation = (parsed as { validation?: { profiles?: ConfigFile['profiles'] } }).validation
   return { ok: true, file: { source, values, profiles: validation?.profiles ?? {} } }
 }

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { loadPipeline } from '../parse/load-pipeline.ts'
 import { reportSarif } from '../report/report-issues.ts'
-import { positionOf } from '../text/source.ts'
+import { toPosition } from '../text/source.ts'
 import { readYaml } from '../yaml/read-yaml.ts'
 import { nodeAt } from '../yaml/yaml-tree.ts'
 import { type LintOptions, lint } from './lint.ts'
@@ -34,7 +34,7 @@ async function commented(rule: Rule): Promise<string> {
   const { issues, source, root } = await look(rule, rule.bad)
   const locations = new Set(
     issues.map(({ line, pointer }) =>
-      pointer === undefined ? line : positionOf(source, nodeAt(root, pointer).node.range[0]).line,
+      pointer === undefined ? line : toPosition(source, nodeAt(root, pointer).node.range[0]).line,
     ),
   )
   const comment = (at: number) => (locations.has(at) ? ` # proviso: ignore ${rule.id}` : '')

@@ -4,7 +4,7 @@
  */
 import type { TextRange } from '../../base/errors/issue.ts'
 import { isObject } from '../../base/json.ts'
-import { lineText, positionOf, type Source } from '../text/source.ts'
+import { lineText, type Source, toPosition } from '../text/source.ts'
 import type { YamlComment } from '../yaml/scan-yaml.ts'
 import type { YamlEntry, YamlNode } from '../yaml/yaml-tree.ts'
 import { matchesAny } from './glob.ts'
@@ -81,11 +81,11 @@ function subjectFinder(view: LintView): (comment: YamlComment) => Subject | unde
   const onLine: (Subject | undefined)[] = []
   // Nested steps come later in the list and win.
   for (const { subject, start, end } of subjects) {
-    const last = positionOf(source, Math.max(start, end - 1)).line
-    for (let line = positionOf(source, start).line; line <= last; line++) onLine[line] = subject
+    const last = toPosition(source, Math.max(start, end - 1)).line
+    for (let line = toPosition(source, start).line; line <= last; line++) onLine[line] = subject
   }
   return ({ range: [start] }) => {
-    const { line, column } = positionOf(source, start)
+    const { line, column } = toPosition(source, start)
     const isAlone = /^[\s-]*$/.test(lineText(source, line).slice(0, column - 1))
     return (isAlone ? starts.get(below[line + 1] ?? -1) : undefined) ?? onLine[line]
   }

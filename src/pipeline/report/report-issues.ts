@@ -4,7 +4,7 @@ import type { Json } from '../../base/json.ts'
 import type { AppliedFix } from '../lint/fix.ts'
 import type { LintIssue } from '../lint/rule.ts'
 import { ruleTable } from '../lint/rule-table.ts'
-import { positionOf, type Source } from '../text/source.ts'
+import { type Source, toPosition } from '../text/source.ts'
 
 export interface ReportColors {
   readonly red: (text: string) => string
@@ -177,7 +177,7 @@ function fixOf({ fix = [], file }: LintIssue, source: Source): Json {
 }
 
 function regionOf(source: Source, [start, end]: readonly [number, number]): Json {
-  const [from, to] = [positionOf(source, start), positionOf(source, end)]
+  const [from, to] = [toPosition(source, start), toPosition(source, end)]
   return { startLine: from.line, startColumn: from.column, endLine: to.line, endColumn: to.column }
 }
 

@@ -63,12 +63,12 @@ export function issueAt<Code extends string>(
   source: Source,
   { range, ...said }: Finding<Code>,
 ): SourceIssue<Code> {
-  const { line, column } = positionOf(source, range[0])
+  const { line, column } = toPosition(source, range[0])
   return { ...said, at: { span: range }, file: source.name, line, column, excerpt: excerptAt(source, range) }
 }
 
 /** Line and column, both from 1. */
-export function positionOf({ lineStarts }: Source, offset: number): { line: number; column: number } {
+export function toPosition({ lineStarts }: Source, offset: number): { line: number; column: number } {
   let [low, high] = [0, lineStarts.length - 1]
   while (low < high) {
     const middle = (low + high + 1) >> 1
@@ -93,7 +93,7 @@ const widest = 100
  *     |        ^
  * ``` */
 function excerptAt(source: Source, [start, end]: TextRange): string {
-  const { line, column } = positionOf(source, start)
+  const { line, column } = toPosition(source, start)
   const whole = lineText(source, line)
   const from = whole.length <= widest ? 0 : Math.max(0, column - 1 - widest / 2)
   const before = visible(whole.slice(from, column - 1))

@@ -9,9 +9,9 @@ import {
   createSource,
   type Finding,
   issueAt,
-  positionOf,
   type Source,
   type SourceIssue,
+  toPosition,
 } from '../text/source.ts'
 import { scanYaml, type YamlComment, yamlLimits } from './scan-yaml.ts'
 import { makeTree, plainValue, type YamlNode } from './yaml-tree.ts'
@@ -116,7 +116,7 @@ function withFirst(source: Source, finding: Finding): Finding {
   const { actual, ...rest } = finding
   const first = (actual as { first?: readonly [number, number] } | undefined)?.first
   if (!first) return finding
-  return { ...rest, message: `${rest.message}; the first is on line ${positionOf(source, first[0]).line}` }
+  return { ...rest, message: `${rest.message}; the first is on line ${toPosition(source, first[0]).line}` }
 }
 
 function refuse(source: Source, findings: readonly Finding[]): ReadYaml {

@@ -4,7 +4,7 @@
  */
 import type { Edit } from '../../base/errors/issue.ts'
 import { isObject, type Json } from '../../base/json.ts'
-import { positionOf, type Source } from '../text/source.ts'
+import { type Source, toPosition } from '../text/source.ts'
 import { snake } from './snake-keys.ts'
 import { plainValue, type YamlEntry, type YamlList, type YamlMap, type YamlNode } from './yaml-tree.ts'
 
@@ -146,7 +146,7 @@ function insertion(at: number, text: string): Edit {
 }
 
 function columnOf(source: Source, offset: number): number {
-  return positionOf(source, offset).column - 1
+  return toPosition(source, offset).column - 1
 }
 
 /** The column of a key, including a preceding question mark: `? name`. */

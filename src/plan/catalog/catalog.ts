@@ -17,9 +17,9 @@ import type { JsonSchema } from '../../schema/json-schema.ts'
 import { withBuiltins } from '../builtin-capabilities.ts'
 import type { RegisterIssueCode } from '../issue-table.ts'
 import { compileContract } from './compile-facets.ts'
-import { type Derived, derive, supportOf } from './derive.ts'
+import { collectSupport, type Derived, derive } from './derive.ts'
 import { type FacetsByName, facetsByName, isFacetList, portsOf, standIns } from './ports.ts'
-import { type CapabilityScore, defaultCutoff, hintsOf, scoreOf } from './score.ts'
+import { type CapabilityScore, defaultCutoff, readHints, scoreCapability } from './score.ts'
 import { createTextIndex } from './text-search.ts'
 
 export interface CatalogOptions {
@@ -162,7 +162,7 @@ export function createCatalog(options: CatalogOptions): CapabilityCatalog {
       return first === undefined ? [] : standIns(first, listActive(), byName)
     },
     derive(wanted) {
-      return [...supportOf(listActive()).values()].flatMap((support) => derive(support, wanted) ?? [])
+      return [...collectSupport(listActive()).values()].flatMap((support) => derive(support, wanted) ?? [])
     },
   }
 }
@@ -247,14 +247,14 @@ function rankCapabilities(
   capabilities: readonly Capability[],
   { envelope, wanted, facets }: RankRequest,
 ): readonly Ranked[] {
-  const hints = hintsOf(envelope)
+  const hints = readHints(envelope)
   const useful = new Set(wanted)
   const { selection } = envelope.policies.planner
   return capabilities
     .flatMap((capability) => {
       const supplies = portsOf(capability, facets).supplies.map(({ name }) => name)
       if (!supplies.some((name) => useful.has(name))) return []
-      return [{ capability, score: scoreOf(capability, { hints, useful, supplies, selection }) }]
+      return [{ capability, score: scoreCapability(capability, { hints, useful, supplies, selection }) }]
     })
     .sort((a, b) => b.score.total - a.score.total || byId(a.capability, b.capability))
 }

@@ -29,7 +29,7 @@ function agentOf({ capabilityId, metadata }: Capability): string {
 }
 
 /** Collects the facets each agent supports: those its capabilities declare, and those in `metadata.supportedFacets`. */
-export function supportOf(capabilities: readonly Capability[]): ReadonlyMap<string, Support> {
+export function collectSupport(capabilities: readonly Capability[]): ReadonlyMap<string, Support> {
   const agents = new Map<string, { capabilities: Capability[]; input: Set<string>; output: Set<string> }>()
   for (const capability of capabilities) {
     const agent = agentOf(capability)

@@ -46,12 +46,12 @@ export interface CapabilityScore {
   readonly parts: Readonly<Record<ScorePart, number>>
 }
 
-export function scoreOf(capability: Capability, request: ScoreRequest): CapabilityScore {
+export function scoreCapability(capability: Capability, request: ScoreRequest): CapabilityScore {
   const parts = {
     facets: share(request.supplies, (name) => request.useful.has(name)),
     channel: channelOf(capability, request.hints),
     language: languagePart(capability, request.hints),
-    cost: 1 - expenseOf(capability),
+    cost: 1 - rateExpense(capability),
     preference: preferenceOf(capability.capabilityId, request.selection),
   }
   const sum = (Object.keys(scoreTable) as ScorePart[]).reduce(
@@ -62,7 +62,7 @@ export function scoreOf(capability: Capability, request: ScoreRequest): Capabili
 }
 
 /** Expense between 0 (free) and 1. */
-export function expenseOf({ cost }: Capability): number {
+export function rateExpense({ cost }: Capability): number {
   const tier = tierTable[cost?.tier ?? 'standard'] ?? 0.5
   const tokens = Math.min((cost?.estimatedTokens ?? 0) / manyTokens, 1)
   return (tier + tokens) / 2
@@ -84,7 +84,7 @@ const formatWords = new WeakMap<readonly string[], readonly (readonly string[])[
 function wordsIn(formats: readonly string[]): readonly (readonly string[])[] {
   let words = formatWords.get(formats)
   if (words === undefined) {
-    words = formats.map(wordsOf)
+    words = formats.map(splitWords)
     formatWords.set(formats, words)
   }
   return words
@@ -114,7 +114,7 @@ interface Hints {
 const formatKeys = ['channel', 'channels', 'format', 'formats', 'platform', 'platforms', 'contentType']
 const languageKeys = ['language', 'languages', 'lang', 'locale', 'locales']
 
-export function hintsOf(envelope: Envelope): Hints {
+export function readHints(envelope: Envelope): Hints {
   const sources = [
     envelope.inputs,
     envelope.policies.planner.directives,
@@ -123,15 +123,15 @@ export function hintsOf(envelope: Envelope): Hints {
   ]
   const said = (keys: readonly string[]) =>
     sources.flatMap((source) => (isObject(source) ? keys.flatMap((key) => texts(own(source, key))) : []))
-  const formats = said(formatKeys).flatMap(wordsOf)
+  const formats = said(formatKeys).flatMap(splitWords)
   return {
-    words: new Set(formats.length > 0 ? formats : wordsOf(envelope.objective)),
+    words: new Set(formats.length > 0 ? formats : splitWords(envelope.objective)),
     languages: new Set(said(languageKeys).map(languageOf)),
   }
 }
 
 /** Splits text into lower-case words; `linkedIn_post` and "LinkedIn post" give the same words. */
-export function wordsOf(text: string): string[] {
+export function splitWords(text: string): string[] {
   const brand = text.slice(0, longest).replaceAll(/linked[\s_-]?in/gi, 'linkedin')
   return brand
     .replaceAll(/(\p{Ll})(\p{Lu})/gu, '$1 $2')

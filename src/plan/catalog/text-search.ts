@@ -2,7 +2,7 @@
 import MiniSearch from 'minisearch'
 import type { Capability } from '../../domain/capability.ts'
 import { isFacetList } from './ports.ts'
-import { wordsOf } from './score.ts'
+import { splitWords } from './score.ts'
 
 interface TextIndex {
   add(capability: Capability): void
@@ -22,12 +22,12 @@ interface Entry {
 export function createTextIndex(): TextIndex {
   const index = new MiniSearch<Entry>({
     fields: ['name', 'summary', 'facets', 'traits'],
-    tokenize: wordsOf,
+    tokenize: splitWords,
     searchOptions: {
       boost: { name: 3, facets: 2, traits: 2 },
       fuzzy: 0.2,
       prefix: true,
-      tokenize: wordsOf,
+      tokenize: splitWords,
     },
   })
   return {

@@ -1,6 +1,6 @@
 /** The merge of findings: order, dominance, buckets, status and score. */
 
-import { isConsequence, rootOf } from 'proviso/plan'
+import { findRootCause, isConsequence } from 'proviso/plan'
 import { describe, expect, it } from 'vitest'
 import { capability, constraint, envelope, object, proofOf } from '../../../test/plan/support.ts'
 import type { Diagnostic } from '../../domain/diagnostic.ts'
@@ -132,7 +132,7 @@ describe('a node with an unknown capability', () => {
   it('is the one root; what it may have supplied follows from it, and nothing is left out', () => {
     const roots = bundle.failures.filter((each) => !isConsequence(each))
     expect(roots).toMatchObject([{ nodeId: 'write', details: { code: 'plan/capability-unknown' } }])
-    expect(rootOf(bundle.failures)).toBe(roots[0])
+    expect(findRootCause(bundle.failures)).toBe(roots[0])
     const rest = [...bundle.failures, ...bundle.warnings].filter(isConsequence)
     expect(rest.map(({ constraintId, details }) => constraintId ?? details?.['property'])).toEqual([
       'titled',

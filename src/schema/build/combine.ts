@@ -5,7 +5,7 @@
 import { isObject, jsonEqual, own } from '../../base/json.ts'
 import { child } from '../../base/pointer.ts'
 import type { JsonSchema } from '../json-schema.ts'
-import { partsOf, type SchemaObject } from '../keywords.ts'
+import { listSubschemas, type SchemaObject } from '../keywords.ts'
 import { listOf, recordOf } from '../values/schema-node.ts'
 
 /** A schema to be written inside another: as it is, or as a reference to a definition that is added to `into`. */
@@ -59,7 +59,8 @@ function moved(schema: SchemaObject, key: string): JsonSchema {
       if (local === '#') node['$ref'] = home
       else if (local.startsWith('#/')) node['$ref'] = home + local.slice(1)
     }
-    for (const part of partsOf(node, '')) if (!Object.hasOwn(part.schema, '$id')) stack.push(part.schema)
+    for (const part of listSubschemas(node, ''))
+      if (!Object.hasOwn(part.schema, '$id')) stack.push(part.schema)
   }
   return copy
 }

@@ -37,14 +37,14 @@ export function draftOfUri(uri: string): Draft | undefined {
 }
 
 /** The declared draft of a schema; an unknown `$schema` is `unknown`, a missing one `undeclared`. */
-export function draftOf(schema: unknown): Draft | 'unknown' {
+export function findDraft(schema: unknown): Draft | 'unknown' {
   const declared = typeof schema === 'object' && schema !== null ? own(schema, '$schema') : undefined
   if (declared === undefined) return 'undeclared'
   return (typeof declared === 'string' ? draftOfUri(declared) : undefined) ?? 'unknown'
 }
 
 /** Position in time, for tables of when a keyword came and went. */
-export function yearOf(draft: Draft): number {
+export function getDraftYear(draft: Draft): number {
   return years[draft]
 }
 

@@ -6,10 +6,10 @@ import { tokens, valueAt } from '../../base/pointer.ts'
 import { clip } from '../describe.ts'
 import type { SchemaIssueCode } from '../issue-table.ts'
 import type { JsonSchema } from '../json-schema.ts'
-import { partsOf, type SchemaObject } from '../keywords.ts'
-import { fragmentOf } from '../local-reference.ts'
-import { type Draft, draftOf, knownDialects, yearOf } from './draft.ts'
-import { allowsTuples, sinceOf } from './well-formed.ts'
+import { listSubschemas, type SchemaObject } from '../keywords.ts'
+import { decodeFragment } from '../local-reference.ts'
+import { type Draft, findDraft, getDraftYear, knownDialects } from './draft.ts'
+import { allowsTuples, getIntroductionYear } from './well-formed.ts'
 
 interface ReadSchema {
   readonly draft: Draft
@@ -26,11 +26,11 @@ interface ReadSchema {
  */
 export function readSchema(text: string, check?: (given: JsonSchema, draft: Draft) => void): ReadSchema {
   const given: JsonSchema = JSON.parse(text)
-  const declared = draftOf(given)
+  const declared = findDraft(given)
   const draft = declared === 'unknown' ? 'undeclared' : declared
   const notes = declared === 'unknown' ? [unknown(given)] : []
   check?.(given, draft)
-  if (yearOf(draft) >= 2020 && !dated.test(text)) return { draft, schema: given, text, notes }
+  if (getDraftYear(draft) >= 2020 && !dated.test(text)) return { draft, schema: given, text, notes }
   const schema = normalise(given, draft)
   return { draft, schema, text: JSON.stringify(schema), notes }
 }
@@ -100,10 +100,10 @@ function collect(root: SchemaObject, draft: Draft): Visit[] {
     if (seen.has(visit.schema)) continue
     seen.add(visit.schema)
     visits.push(visit)
-    for (const { schema } of partsOf(visit.schema, '')) queue.push(enter(schema, visit))
+    for (const { schema } of listSubschemas(visit.schema, '')) queue.push(enter(schema, visit))
     const ref = own(visit.schema, '$ref')
     if (typeof ref !== 'string' || !ref.startsWith('#/')) continue
-    const target = valueAt(visit.resource, fragmentOf(ref))
+    const target = valueAt(visit.resource, decodeFragment(ref))
     // References come last, so that a location below a keyword is visited as part of its own resource.
     if (isObject(target)) queue.push({ ...visit, schema: target })
   }
@@ -111,7 +111,7 @@ function collect(root: SchemaObject, draft: Draft): Visit[] {
 }
 
 function enter(schema: SchemaObject, parent: Visit): Visit {
-  const declared = draftOf(schema)
+  const declared = findDraft(schema)
   const draft = declared === 'undeclared' || declared === 'unknown' ? parent.draft : declared
   return startsResource(schema, draft) ? visitOf(schema, draft, schema) : { ...parent, schema }
 }
@@ -124,17 +124,17 @@ function visitOf(schema: SchemaObject, draft: Draft, resource: SchemaObject): Vi
 function startsResource(schema: SchemaObject, draft: Draft): boolean {
   const id = own(schema, draft === '04' ? 'id' : '$id')
   if (typeof id !== 'string' || id.startsWith('#')) return false
-  return yearOf(draft) > 7 || typeof own(schema, '$ref') !== 'string'
+  return getDraftYear(draft) > 7 || typeof own(schema, '$ref') !== 'string'
 }
 
 function rewrite(visit: Visit, moved: Set<SchemaObject>): void {
   const { schema, draft } = visit
-  const year = yearOf(draft)
+  const year = getDraftYear(draft)
   if (own(schema, '$schema') !== undefined) schema['$schema'] = latestDialect
   if (draft !== 'openapi-3.0') {
     // Earlier drafts ignore what came later; what references point at stays.
     for (const keyword of Object.keys(schema))
-      if (sinceOf(keyword) > year && keyword !== '$defs') delete schema[keyword]
+      if (getIntroductionYear(keyword) > year && keyword !== '$defs') delete schema[keyword]
   }
   rewriteNames(visit)
   if (year <= 7 && typeof own(schema, '$ref') === 'string') dropSiblings(schema)
@@ -148,7 +148,7 @@ function rewrite(visit: Visit, moved: Set<SchemaObject>): void {
 
 /** `id`, fragments in `$id`, and the recursive keywords of 2019-09. */
 function rewriteNames({ schema, draft, recursive }: Visit): void {
-  const year = yearOf(draft)
+  const year = getDraftYear(draft)
   if (draft === '04' && typeof own(schema, 'id') === 'string') {
     schema['$id'] = schema['id']
     delete schema['id']
@@ -258,7 +258,7 @@ function appendTo(schema: SchemaObject, keyword: string, part: SchemaObject): vo
 function relocate(schema: SchemaObject, resource: SchemaObject, moved: ReadonlySet<SchemaObject>): void {
   const ref = own(schema, '$ref')
   if (typeof ref !== 'string' || !ref.startsWith('#/') || !movable.test(ref)) return
-  const path = tokens(fragmentOf(ref))
+  const path = tokens(decodeFragment(ref))
   let node: unknown = resource
   const found: string[] = []
   for (const [index, token] of path.entries()) {

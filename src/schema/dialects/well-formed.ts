@@ -6,7 +6,7 @@
 import { isObject } from '../../base/json.ts'
 import { child, type Pointer } from '../../base/pointer.ts'
 import { typeTests } from '../type-tests.ts'
-import { type Draft, draftOf, yearOf } from './draft.ts'
+import { type Draft, findDraft, getDraftYear } from './draft.ts'
 
 /** What is wrong with a schema, and where in it. */
 interface Malformed {
@@ -73,7 +73,7 @@ function rows(form: Form, names: string, from = 0): [string, Row][] {
 }
 
 /** The year of the draft that brought a keyword. */
-export function sinceOf(keyword: string): number {
+export function getIntroductionYear(keyword: string): number {
   return keywords.get(keyword)?.from ?? 0
 }
 
@@ -84,7 +84,7 @@ export function findMalformed(root: unknown, draft: Draft): Malformed | undefine
     const { schema, pointer } = visit
     if (typeof schema === 'boolean') continue
     if (!isObject(schema)) return { pointer, message: 'must be object,boolean' }
-    const declared = pointer === '' ? 'undeclared' : draftOf(schema)
+    const declared = pointer === '' ? 'undeclared' : findDraft(schema)
     const found = findInOne(
       schema,
       { ...visit, draft: declared === 'undeclared' || declared === 'unknown' ? visit.draft : declared },
@@ -104,10 +104,10 @@ interface Visit {
 function findInOne(schema: Record<string, unknown>, visit: Visit, stack: Visit[]): Malformed | undefined {
   const { pointer, draft } = visit
   // Up to draft-07 nothing beside `$ref` has a meaning.
-  if (yearOf(draft) <= 7 && typeof schema['$ref'] === 'string') return undefined
+  if (getDraftYear(draft) <= 7 && typeof schema['$ref'] === 'string') return undefined
   for (const [keyword, value] of Object.entries(schema)) {
     const row = keywords.get(keyword)
-    if (row === undefined || row.from > yearOf(draft)) continue
+    if (row === undefined || row.from > getDraftYear(draft)) continue
     const at = child(pointer, keyword)
     const wrong = check(row.form, value, draft)
     if (wrong !== undefined) return { pointer: at, message: wrong }
@@ -171,11 +171,11 @@ function repeats(list: readonly unknown[]): string | undefined {
 
 /** A list in `items` is a tuple up to 2019-09, and where no draft is declared: 2020-12 gives it no other meaning. */
 export function allowsTuples(draft: Draft): boolean {
-  return draft === 'undeclared' || yearOf(draft) <= 2019
+  return draft === 'undeclared' || getDraftYear(draft) <= 2019
 }
 
 function checkExclusive(value: unknown, draft: Draft): string | undefined {
-  if (typeof value === 'boolean' && (draft === 'undeclared' || yearOf(draft) === 4)) return undefined
+  if (typeof value === 'boolean' && (draft === 'undeclared' || getDraftYear(draft) === 4)) return undefined
   if (typeof value === 'number' && draft !== '04') return undefined
   return draft === '04' ? 'must be boolean' : 'must be number'
 }
@@ -184,7 +184,7 @@ const anchorPattern = /^[A-Za-z_][-A-Za-z0-9._]*$/
 
 /** From 2019-09 on, `$id` has no fragment: names inside a document are anchors. Before, and where no draft is declared, it may be one. */
 function checkIdentifier(value: string, draft: Draft): string | undefined {
-  if (draft === 'undeclared' || yearOf(draft) < 2019) return undefined
+  if (draft === 'undeclared' || getDraftYear(draft) < 2019) return undefined
   return /^[^#]*#?$/.test(value) ? undefined : 'must not have a fragment: use $anchor'
 }
 

@@ -5,7 +5,7 @@ import { child, type Pointer } from '../../base/pointer.ts'
 import { clip } from '../describe.ts'
 import { draftOfUri } from '../dialects/draft.ts'
 import type { JsonSchema } from '../json-schema.ts'
-import { type Part, partsOf, referenceKeywords, type SchemaObject } from '../keywords.ts'
+import { listSubschemas, type Part, referenceKeywords, type SchemaObject } from '../keywords.ts'
 import { collectNames, type Names, type Resource } from './schema-names.ts'
 
 /** Every schema object that can be reached, with its location and what it leads to. */
@@ -27,7 +27,10 @@ export function schemaGraph(root: JsonSchema, names: Names = collectNames(root))
   for (let visit = stack.pop(); visit !== undefined; visit = stack.pop()) {
     if (graph.has(visit.schema)) continue
     const resource = names.resourceOf(visit.schema) ?? visit.resource
-    const leadsTo: Visit[] = partsOf(visit.schema, visit.pointer).map((part) => ({ ...part, resource }))
+    const leadsTo: Visit[] = listSubschemas(visit.schema, visit.pointer).map((part) => ({
+      ...part,
+      resource,
+    }))
     for (const keyword of referenceKeywords) {
       const ref = own(visit.schema, keyword)
       const target = typeof ref === 'string' ? names.resolve(ref, resource) : undefined

@@ -2,8 +2,8 @@
 import { isObject, own } from '../../base/json.ts'
 import { child, type Pointer } from '../../base/pointer.ts'
 import type { JsonSchema } from '../json-schema.ts'
-import { partsOf, type SchemaObject } from '../keywords.ts'
-import { fragmentOf } from '../local-reference.ts'
+import { listSubschemas, type SchemaObject } from '../keywords.ts'
+import { decodeFragment } from '../local-reference.ts'
 
 /** A schema with a base URI of its own: the root, and every schema with an `$id`. */
 export interface Resource {
@@ -74,7 +74,7 @@ class Collected {
       const { schema, pointer } = visit
       const resource = this.#enter(schema, pointer, visit.resource)
       this.owners.set(schema, resource)
-      for (const part of partsOf(schema, pointer))
+      for (const part of listSubschemas(schema, pointer))
         stack.push({ schema: part.schema, pointer: part.pointer, resource })
     }
     return first
@@ -112,7 +112,7 @@ function resolve(collected: Collected, ref: string, from: Resource): Target | un
   if (uri === undefined) return undefined
   const resource = isLocal ? from : collected.resources.get(uri.replace(/#.*$/, ''))
   if (resource === undefined) return undefined
-  const fragment = uri.includes('#') ? fragmentOf(uri) : ''
+  const fragment = uri.includes('#') ? decodeFragment(uri) : ''
   // Ajv reads `#/` as the root, although strictly it names the member with the empty name.
   if (fragment === '' || fragment === '/')
     return { schema: resource.root, pointer: resource.pointer, resource }

@@ -26,7 +26,7 @@ export function worldOf(lookup: Lookup): World {
   return { lookup, facts: new Map(), ofEach: new Map() }
 }
 
-export const keyOf = (path: Path): string => path.join('\n')
+export const toPathKey = (path: Path): string => path.join('\n')
 
 /** Where a variable looks; nowhere when the element is a known value or not known at all. */
 export function pathOfVariable(variable: Var, item: Item): Path | undefined {
@@ -42,7 +42,7 @@ export function setIn(world: World, variable: Var, item: Item): ValueSet {
 
 export function setAtPath(world: World, path: Path): ValueSet {
   const set = world.lookup(path)
-  const fact = world.facts.get(keyOf(path))
+  const fact = world.facts.get(toPathKey(path))
   return fact === undefined ? set : meet(set, fact)
 }
 
@@ -50,11 +50,11 @@ const anything: ValueSet = { ...everything, missing: true }
 
 /** The world in which a location holds only these values. */
 export function withFact(world: World, path: Path, set: ValueSet): World {
-  return { ...world, facts: new Map(world.facts).set(keyOf(path), set) }
+  return { ...world, facts: new Map(world.facts).set(toPathKey(path), set) }
 }
 
 export function withOfEach(world: World, list: Path, fact: OfEach): World {
-  const key = keyOf(list)
+  const key = toPathKey(list)
   return { ...world, ofEach: new Map(world.ofEach).set(key, [...(world.ofEach.get(key) ?? []), fact]) }
 }
 
@@ -63,7 +63,7 @@ export function withOfEach(world: World, list: Path, fact: OfEach): World {
  * each, which `solve.ts` says of this element and of no further one.
  */
 export function withinList(world: World, list: Path): World {
-  const [whole, inside] = [keyOf(list), keyOf([...list, '*'])]
+  const [whole, inside] = [toPathKey(list), toPathKey([...list, '*'])]
   const isInside = (key: string) => key === inside || key.startsWith(`${inside}\n`)
   return {
     ...world,

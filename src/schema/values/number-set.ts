@@ -21,7 +21,7 @@ export const allNumbers: Numbers = {
 
 export const wholeNumbers: Numbers = { ...allNumbers, whole: true }
 
-export function numbersOf(values: readonly number[]): Numbers | undefined {
+export function toNumbers(values: readonly number[]): Numbers | undefined {
   const sorted = [...new Set(values)].sort((a, b) => a - b)
   const [min, max] = [sorted[0], sorted.at(-1)]
   if (min === undefined || max === undefined) return undefined
@@ -47,7 +47,7 @@ export function holdsNumber(numbers: Numbers, value: number): boolean {
 export function meetNumbers(a: Numbers, b: Numbers): Numbers | undefined {
   const values = a.values ?? b.values
   if (values !== undefined) {
-    return numbersOf(values.filter((value) => holdsNumber(a, value) && holdsNumber(b, value)))
+    return toNumbers(values.filter((value) => holdsNumber(a, value) && holdsNumber(b, value)))
   }
   return tidy({
     min: Math.max(a.min, b.min),
@@ -69,7 +69,7 @@ export function numbersWithin(a: Numbers, b: Numbers): boolean {
 /** The smallest interval around both. */
 export function joinNumbers(a: Numbers, b: Numbers): Numbers {
   if (a.values && b.values && a.values.length + b.values.length <= 256) {
-    return numbersOf([...a.values, ...b.values]) as Numbers
+    return toNumbers([...a.values, ...b.values]) as Numbers
   }
   return {
     min: Math.min(a.min, b.min),
@@ -81,7 +81,7 @@ export function joinNumbers(a: Numbers, b: Numbers): Numbers {
 }
 
 export function withoutNumber(numbers: Numbers, value: number): Numbers | undefined {
-  if (numbers.values !== undefined) return numbersOf(numbers.values.filter((each) => each !== value))
+  if (numbers.values !== undefined) return toNumbers(numbers.values.filter((each) => each !== value))
   return tidy({
     ...numbers,
     minOpen: numbers.minOpen || numbers.min === value,
@@ -104,9 +104,9 @@ function tidy(numbers: Numbers): Numbers | undefined {
     }
   }
   if (min > max || (min === max && (minOpen || maxOpen))) return undefined
-  if (min === max) return numbersOf([min])
+  if (min === max) return toNumbers([min])
   if (numbers.whole && max - min < mostListed && Math.abs(min) < Number.MAX_SAFE_INTEGER - mostListed) {
-    return numbersOf(Array.from({ length: max - min + 1 }, (_, i) => min + i))
+    return toNumbers(Array.from({ length: max - min + 1 }, (_, i) => min + i))
   }
   return { min, max, minOpen, maxOpen, whole: numbers.whole }
 }

@@ -31,9 +31,9 @@ export interface Question {
   readonly item: Item
 }
 
-export function truthOf({ expr, world, item }: Question, solver: Solver): Truth {
+export function evaluateTruth({ expr, world, item }: Question, solver: Solver): Truth {
   if (--solver.fuel < 0) return depends
-  const ask = (each: Expr) => truthOf({ expr: each, world, item }, solver)
+  const ask = (each: Expr) => evaluateTruth({ expr: each, world, item }, solver)
   const set = (each: Expr) => setOfExpr({ expr: each, world, item }, solver)
   switch (expr.op) {
     case 'literal':
@@ -75,7 +75,7 @@ export function setOfExpr(question: Question, solver: Solver): ValueSet {
   const { expr, world, item } = question
   if (expr.op === 'literal') return setOf([expr.value])
   if (expr.op === 'var') return setIn(world, expr, item)
-  const { mayHold, mayFail } = truthOf(question, solver)
+  const { mayHold, mayFail } = evaluateTruth(question, solver)
   return { ...nothing, booleans: (mayFail ? 1 : 0) | (mayHold ? 2 : 0) }
 }
 

@@ -5,16 +5,16 @@
 import type { Expr, Order, ParsedCondition, Quantifier } from '../condition/expr.ts'
 import {
   type Item,
-  keyOf,
   pathOfVariable,
   setAtPath,
+  toPathKey,
   type World,
   withFact,
   withinList,
   withOfEach,
 } from './known-values.ts'
 import { above, below } from './number-set.ts'
-import { certainList, type Question, type Solver, setOfExpr, truthOf } from './possible.ts'
+import { certainList, evaluateTruth, type Question, type Solver, setOfExpr } from './possible.ts'
 import type { Truth } from './truth.ts'
 import {
   isAbsent,
@@ -60,7 +60,7 @@ function createSolver(): Solver {
 /** First operator by operator; if that leaves it open, whether the condition or its negation leads to a contradiction. */
 function decideIn(question: Question | undefined, solver: Solver): Truth {
   if (question === undefined) return { mayHold: false, mayFail: false }
-  const first = truthOf(question, solver)
+  const first = evaluateTruth(question, solver)
   if (!first.mayHold || !first.mayFail || simple(question.expr)) return first
   const { expr, world, item } = question
   const follows = (truth: boolean) => assume([world], { expr, truth, item }, solver).length > 0
@@ -78,7 +78,7 @@ function inElement(question: Question, solver: Solver): Question | undefined {
   if (item === undefined || !('path' in item)) return question
   const list = item.path.slice(0, -1)
   let worlds: readonly World[] = [withinList(question.world, list)]
-  for (const { body, truth } of question.world.ofEach.get(keyOf(list)) ?? []) {
+  for (const { body, truth } of question.world.ofEach.get(toPathKey(list)) ?? []) {
     const claim: Claim = { expr: body, truth, item }
     const narrowed = assume(worlds, claim, solver)
     if (narrowed.length === 0) return undefined
@@ -135,7 +135,7 @@ function assume(worlds: readonly World[], claim: Claim, solver: Solver): readonl
 }
 
 function canBe(world: World, { expr, truth, item }: Claim, solver: Solver): boolean {
-  const { mayHold, mayFail } = truthOf({ expr, world, item }, solver)
+  const { mayHold, mayFail } = evaluateTruth({ expr, world, item }, solver)
   return truth ? mayHold : mayFail
 }
 
@@ -162,7 +162,7 @@ function oneOf(worlds: readonly World[], claims: readonly Claim[], solver: Solve
 }
 
 function mustBe(world: World, { expr, truth, item }: Claim, solver: Solver): boolean {
-  const { mayHold, mayFail } = truthOf({ expr, world, item }, solver)
+  const { mayHold, mayFail } = evaluateTruth({ expr, world, item }, solver)
   return truth ? mayHold && !mayFail : mayFail && !mayHold
 }
 

@@ -8,8 +8,8 @@ import {
   joinNumbers,
   meetNumbers,
   type Numbers,
-  numbersOf,
   numbersWithin,
+  toNumbers,
   withoutNumber,
 } from './number-set.ts'
 
@@ -81,7 +81,7 @@ export function setOf(values: readonly Json[]): ValueSet {
     missing: false,
     nil: values.includes(null),
     booleans: (values.includes(false) ? 1 : 0) | (values.includes(true) ? 2 : 0),
-    numbers: numbersOf(values.filter((value) => typeof value === 'number')),
+    numbers: toNumbers(values.filter((value) => typeof value === 'number')),
     strings: [...new Set(values.filter((value) => typeof value === 'string'))],
     lists: lists.length === 0 ? undefined : lengthsOf(lists),
     objects: objects.length > 0,

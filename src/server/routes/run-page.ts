@@ -2,7 +2,7 @@
 import { isObject, type Json, own } from '../../base/json.ts'
 import { errorSchema } from '../../domain/errors/error-envelope.ts'
 import { storedError } from '../../domain/errors/failure-error.ts'
-import { type PlanView, progressOf } from '../../domain/plan/progress.ts'
+import { measureProgress, type PlanView } from '../../domain/plan/progress.ts'
 import type { Plan } from '../../domain/plan.ts'
 import type { MessageRow, NodeRow, OutputRow, SnapshotRow } from '../../domain/ports/store.ts'
 import { currentNodes } from '../../domain/run/current-nodes.ts'
@@ -122,7 +122,7 @@ function withCurrentNodes(latest: SnapshotRow, nodes: readonly NodeRow[]): Snaps
   const rows = new Map(nodes.map((row) => [row.nodeId, row]))
   // The snapshot was validated as a plan when it was stored.
   const plan = latest.plan as unknown as PlanView
-  return { ...latest, ...progressOf(plan, (nodeId) => rows.get(nodeId)) }
+  return { ...latest, ...measureProgress(plan, (nodeId) => rows.get(nodeId)) }
 }
 
 /** Returns who decided last. */

@@ -4,9 +4,9 @@
  */
 import {
   type Frame,
-  frameOf,
   hasProvenance,
   type ProvenancePlan,
+  toFrame,
   withProvenance,
 } from '../../domain/event/frame.ts'
 import type { JournalEvent } from '../../domain/event.ts'
@@ -51,7 +51,7 @@ export async function readPage(
     const page = await store.read(runId, at, size)
     await plans.prepare(page)
     for (const event of page) {
-      const frame = withProvenance(frameOf(event, correlationId, redactor), plans.planOf(event.planVersion))
+      const frame = withProvenance(toFrame(event, correlationId, redactor), plans.planOf(event.planVersion))
       characters += JSON.stringify(frame).length
       if (characters > pageLimits.characters && frames.length > 0) return { events: frames, next: at }
       frames.push(frame)

@@ -9,7 +9,7 @@ import type { FastifyReply } from 'fastify'
 import { ProvisoError } from '../../base/errors/error.ts'
 import type { Clock } from '../../base/time/clock.ts'
 import type { Pace } from '../../base/time/pace.ts'
-import { type Frame, frameOf, withProvenance } from '../../domain/event/frame.ts'
+import { type Frame, toFrame, withProvenance } from '../../domain/event/frame.ts'
 import type { EventType, JournalEvent } from '../../domain/event.ts'
 import type { Store } from '../../domain/ports/store.ts'
 import type { Redactor } from '../../domain/redaction/redact.ts'
@@ -229,7 +229,7 @@ async function sendPage(
           'store/corrupt',
           `Event ${event.seq} of run "${runId}" follows event ${cursor.at} in the store`,
         )
-      const frame = frameOf(event, correlationId, redactor)
+      const frame = toFrame(event, correlationId, redactor)
       text += frameText(withProvenance(frame, cursor.plans.planOf(event.planVersion)))
       cursor.at = event.seq
     }

@@ -5,7 +5,7 @@ import { stack } from './combine.ts'
 import { DAMAGES } from './damages.ts'
 import { createRandom, mixSeed, type Random } from './random.ts'
 import { NOISE_SCHEMAS } from './schemas.ts'
-import { type Layout, textOf, write } from './tokens.ts'
+import { joinTokens, type Layout, write } from './tokens.ts'
 import type { Damage, NoiseSchema, Outcome, ReadOptions, Sample } from './types.ts'
 
 export interface NoiseOptions {
@@ -46,7 +46,7 @@ export function makeSample(random: Random, source: NoiseSchema): Sample {
   let decoy = source.make(random)
   for (let i = 0; i < 20 && JSON.stringify(decoy) === JSON.stringify(value); i++) decoy = source.make(random)
   const tokens = write(value, random.pick<Layout>(['compact', 'spaced', 'pretty', 'pretty']))
-  return { schema: source.schema, value, decoy, tokens, text: textOf(tokens) }
+  return { schema: source.schema, value, decoy, tokens, text: joinTokens(tokens) }
 }
 
 function singleSample(seed: number, index: number): NoiseSample {

@@ -56,12 +56,12 @@ export function write(value: Json, layout: Layout): Token[] {
   return out
 }
 
-export function textOf(tokens: readonly Token[]): string {
+export function joinTokens(tokens: readonly Token[]): string {
   return tokens.map((token) => token.text).join('')
 }
 
 /** Returns the layout in which the tokens were written. */
-export function layoutOf(tokens: readonly Token[]): Layout {
+export function findLayout(tokens: readonly Token[]): Layout {
   if (tokens.some((token) => token.kind === 'space' && token.text.includes('\n'))) return 'pretty'
   return tokens.some((token) => token.kind === 'space') ? 'spaced' : 'compact'
 }
@@ -79,7 +79,7 @@ export function nextSolid(tokens: readonly Token[], index: number, step: 1 | -1 
 }
 
 /** Returns the range of tokens of the value at a pointer, from its first to one past its last. */
-export function rangeOf(tokens: readonly Token[], at: Pointer): [number, number] | undefined {
+export function findTokenRange(tokens: readonly Token[], at: Pointer): [number, number] | undefined {
   const start = tokens.findIndex((token) => token.at === at && isValueStart(token))
   if (start < 0) return undefined
   if (tokens[start]?.kind !== 'open') return [start, start + 1]

@@ -10,7 +10,7 @@ import type { JsonSchema } from '../../schema/json-schema.ts'
 import { stack } from '../noise/combine.ts'
 import { DAMAGES } from '../noise/damages.ts'
 import { createRandom, mixSeed, type Random } from '../noise/random.ts'
-import { type Layout, textOf, write } from '../noise/tokens.ts'
+import { joinTokens, type Layout, write } from '../noise/tokens.ts'
 import type { Sample } from '../noise/types.ts'
 import { makeValue, wordsIn } from './make-value.ts'
 
@@ -138,7 +138,7 @@ function damagedText(value: Json, schema: JsonSchema, { random, kinds, words }: 
   const damages = kinds === undefined ? DAMAGES : DAMAGES.filter(({ name }) => kinds.includes(name))
   const tokens = write(value, random.pick<Layout>(['compact', 'spaced', 'pretty']))
   const decoy = makeValue(schema, { seed: random.int(0, 2 ** 31), words })
-  const sample: Sample = { schema, value, decoy, tokens, text: textOf(tokens) }
+  const sample: Sample = { schema, value, decoy, tokens, text: joinTokens(tokens) }
   if (random.chance(0.3)) {
     const stacked = stack(random, sample, damages)
     if (stacked) return stacked.outcome.text

@@ -19,7 +19,7 @@ import type { Trace } from '../../../domain/ports/trace.ts'
 import type { Redactor } from '../../../domain/redaction/redact.ts'
 import { schemaHash } from '../../../schema/hash.ts'
 import { parseModelId } from '../../providers/model-id.ts'
-import { costOf, nothing, type Price, priceOf } from '../prices.ts'
+import { computeCost, nothing, type Price, priceOf } from '../prices.ts'
 import type { Words } from './prompts.ts'
 import { type CallOptions, sendRequest } from './send-request.ts'
 
@@ -156,7 +156,7 @@ async function tokensBeside({ provider, model, schema, structured = 'off' }: Cal
 }
 
 function priced(usage: CallUsage, price: Price | undefined): CallUsage {
-  const cost = costOf(usage, price)
+  const cost = computeCost(usage, price)
   return cost === undefined ? usage : { ...usage, costUsd: cost }
 }
 

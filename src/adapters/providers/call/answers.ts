@@ -5,7 +5,7 @@
 import { APICallError, type LanguageModelV3GenerateResult, type LanguageModelV3Usage } from '@ai-sdk/provider'
 import { isObject, own } from '../../../base/json.ts'
 import type { CallUsage, ModelAnswer } from '../../../domain/ports/provider.ts'
-import { broken, codesOf, retryAfterMs, silent, unreachable } from '../../net/connection-failures.ts'
+import { broken, listErrorCodes, retryAfterMs, silent, unreachable } from '../../net/connection-failures.ts'
 
 /** What a call has brought, whole or piece by piece. */
 export interface Gathered {
@@ -31,11 +31,11 @@ export function gather(result: LanguageModelV3GenerateResult): Gathered {
     reasoning,
     refusal: refusalIn(result.response?.body) ?? '',
     finish: result.finishReason.unified,
-    usage: usageOf(result.usage),
+    usage: toCallUsage(result.usage),
   }
 }
 
-export function answerOf(gathered: Gathered): ModelAnswer {
+export function toModelAnswer(gathered: Gathered): ModelAnswer {
   const { usage, reasoning, refusal, finish } = gathered
   const text = gathered.text.trim() === '' && gathered.toolText !== '' ? gathered.toolText : gathered.text
   if (refusal !== '') return { kind: 'refused', message: refusal, usage }
@@ -52,7 +52,7 @@ export function answerOf(gathered: Gathered): ModelAnswer {
   }
 }
 
-export function usageOf({ inputTokens, outputTokens }: LanguageModelV3Usage): CallUsage {
+export function toCallUsage({ inputTokens, outputTokens }: LanguageModelV3Usage): CallUsage {
   return {
     ...counted('inputTokens', inputTokens.total),
     ...counted('outputTokens', outputTokens.total),
@@ -80,7 +80,7 @@ export interface FailureContext {
 }
 
 /** Never throws, and reveals no more than the provider's message. */
-export function failureOf(cause: unknown, { signal, now }: FailureContext): ModelAnswer {
+export function toFailureAnswer(cause: unknown, { signal, now }: FailureContext): ModelAnswer {
   if (signal.aborted) return { kind: 'cancelled', message: 'The call was cancelled' }
   if (!APICallError.isInstance(cause)) return lost(cause)
   const { statusCode: status, responseHeaders = {}, responseBody } = cause
@@ -123,7 +123,7 @@ export function isFormatRefusal(cause: unknown): boolean {
 /** There was no connection, or it broke before an answer began. */
 function lost(cause: unknown): ModelAnswer {
   const message = `The provider could not be reached: ${wordsOf(cause)}`
-  const codes = codesOf(cause)
+  const codes = listErrorCodes(cause)
   if (codes.some((code) => unreachable.has(code))) return { kind: 'unavailable', message, notSent: true }
   if (codes.some((code) => silent.has(code))) return { kind: 'timed_out', message }
   if (codes.some((code) => broken.has(code))) return { kind: 'unavailable', message }

@@ -6,14 +6,14 @@ import { schemaHash } from '../../../schema/hash.ts'
 import type { DialectName } from '../structured-output/dialects.ts'
 import { planStructured, type StructuredMethod } from '../structured-output/structured-plan.ts'
 import {
-  answerOf,
   type FailureContext,
-  failureOf,
   type Gathered,
   gather,
   isFormatRefusal,
   refusalIn,
-  usageOf,
+  toCallUsage,
+  toFailureAnswer,
+  toModelAnswer,
 } from './answers.ts'
 
 export interface SdkProviderOptions {
@@ -55,7 +55,7 @@ export function sdkProvider(options: SdkProviderOptions): Provider {
   ): Promise<ModelAnswer> => {
     const given = callOptions(request, way, options.extras?.(request, way))
     const context = { signal: request.signal, now }
-    if (request.onText === undefined) return answerOf(gather(await model.doGenerate(given)))
+    if (request.onText === undefined) return toModelAnswer(gather(await model.doGenerate(given)))
     const { stream } = await model.doStream({ ...given, includeRawChunks: true })
     return readStream(stream, request.onText, context)
   }
@@ -89,7 +89,7 @@ export function sdkProvider(options: SdkProviderOptions): Provider {
           const more = ways !== undefined && index < ways.length - 1
           if (!more || !isFormatRefusal(cause) || request.signal.aborted)
             return redacted(
-              { ...failureOf(cause, { signal: request.signal, now }), ...structured },
+              { ...toFailureAnswer(cause, { signal: request.signal, now }), ...structured },
               redactor.text,
             )
           remember(refusals, key, index + 1)
@@ -163,8 +163,8 @@ async function readStream(
   }
   if (context.signal.aborted) return { kind: 'cancelled', message: 'The call was cancelled' }
   const something = all.text !== '' || all.toolText !== ''
-  if (broken !== undefined && !something) return failureOf(broken, context)
-  return answerOf(broken === undefined ? all : { ...all, finish: 'cut' })
+  if (broken !== undefined && !something) return toFailureAnswer(broken, context)
+  return toModelAnswer(broken === undefined ? all : { ...all, finish: 'cut' })
 }
 
 function take(all: Growing, part: LanguageModelV3StreamPart, onText: (chunk: string) => void): void {
@@ -187,7 +187,7 @@ function take(all: Growing, part: LanguageModelV3StreamPart, onText: (chunk: str
       all.refusal += refusalIn(part.rawValue) ?? ''
       break
     case 'finish':
-      all.usage = usageOf(part.usage)
+      all.usage = toCallUsage(part.usage)
       // A stream that ends without saying why was cut.
       all.finish =
         part.finishReason.unified === 'other' && !part.finishReason.raw ? 'cut' : part.finishReason.unified

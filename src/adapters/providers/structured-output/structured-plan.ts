@@ -35,7 +35,7 @@ export function planStructured(request: PlanRequest): readonly StructuredMethod[
   if (schema === undefined) return [skip('there is no schema')]
   if (isTextContract(schema)) return [skip('the contract is plain text')]
   if (intent === 'outlines' || intent === 'xgrammar') return listGuidedMethods(request, schema, intent)
-  const mode = jsonModeOf(provider, model)
+  const mode = getJsonMode(provider, model)
   if (mode === 'none') return [skip(`"${model}" has no JSON mode`)]
   return [...listJsonMethods(request, schema, mode), skip('the provider refused every JSON mode')]
 }
@@ -122,7 +122,7 @@ const profiles: readonly Profile[] = [
   { provider: 'google', models: /^gemma/, mode: 'none' },
 ]
 
-export function jsonModeOf(provider: string, model: string): JsonMode {
+export function getJsonMode(provider: string, model: string): JsonMode {
   const row = profiles.find((profile) => profile.provider === provider && profile.models.test(model))
   return row?.mode ?? 'json_schema'
 }

@@ -96,7 +96,7 @@ export function stepNode(row: StoredNode, event: JournalEvent): StoredNode {
 }
 
 /** Which single node an event concerns, if any. */
-export function nodeOf(event: NewEvent): string | undefined {
+export function findNodeId(event: NewEvent): string | undefined {
   if (steps[event.type] === undefined) return undefined
   if (event.type === 'timer_set') {
     return event.payload.purpose.kind === 'retry' ? event.payload.purpose.nodeId : undefined
@@ -149,7 +149,7 @@ interface Known {
 }
 
 /** Returns the timed piece of work that an event ends, if any. */
-export function spanOf(
+export function toSpan(
   run: { readonly runId: string; readonly createdAt: number },
   event: JournalEvent,
   { node, signals }: Known,

@@ -6,18 +6,18 @@
 import type { Json } from '../../../base/json.ts'
 import { corrections, type HealthAttributes } from '../../../domain/event/health-attributes.ts'
 import type { EventType, JournalEvent, NewEvent } from '../../../domain/event.ts'
-import { type PlanView, progressOf } from '../../../domain/plan/progress.ts'
+import { measureProgress, type PlanView } from '../../../domain/plan/progress.ts'
 import { type CorrectionRow, coercionPolicyVersion } from '../../../domain/ports/ledger.ts'
 import type { AskRow, AuditRow, MessageRow, OutputRow, SnapshotRow } from '../../../domain/ports/store.ts'
 import {
+  findNodeId,
   findTracedNode,
-  nodeOf,
   patched,
   type StoredNode,
   type StoredSpan,
-  spanOf,
   stepNode,
   stepSignals,
+  toSpan,
 } from './node-steps.ts'
 
 export interface ProjectedRun {
@@ -72,7 +72,7 @@ export function rowKey({ planVersion, nodeId }: Pick<StoredNode, 'planVersion' |
 export function wanted(events: readonly NewEvent[]): Wanted {
   const found: Wanted = { nodeIds: new Set(), requestIds: new Set(), everything: false }
   for (const event of events) {
-    const nodeId = nodeOf(event) ?? findTracedNode(event)
+    const nodeId = findNodeId(event) ?? findTracedNode(event)
     if (nodeId !== undefined) found.nodeIds.add(nodeId)
     if (event.type === 'plan_updated') for (const { id } of event.payload.nodes) found.nodeIds.add(id)
     if (event.type === 'nodes_reopened')
@@ -105,7 +105,7 @@ export function project(run: ProjectedRun, events: readonly JournalEvent[], befo
     if (plan !== undefined) changes.snapshots.push(takeSnapshot(event, plan, node))
   }
   for (const event of events) {
-    const nodeId = nodeOf(event)
+    const nodeId = findNodeId(event)
     // Read before the event that ends the attempt removes them.
     const signals = nodeId === undefined ? undefined : node(nodeId)?.signals
     if (nodeId !== undefined) {
@@ -114,7 +114,7 @@ export function project(run: ProjectedRun, events: readonly JournalEvent[], befo
     const tracedId = findTracedNode(event)
     const traced = tracedId === undefined ? undefined : node(tracedId)
     if (traced !== undefined) put(stepSignals(traced, event))
-    const span = spanOf(run, event, { node, signals })
+    const span = toSpan(run, event, { node, signals })
     if (span !== undefined) changes.spans.push(span)
     if (signals !== undefined && nodeId !== undefined)
       changes.corrections.push(...correctionsOf(event, node(nodeId), signals))
@@ -190,7 +190,7 @@ function facetsOf(
   plan: PlanView | undefined,
   node: (nodeId: string) => StoredNode | undefined,
 ): Json | undefined {
-  return plan && progressOf(plan, node).facets
+  return plan && measureProgress(plan, node).facets
 }
 
 function request(run: ProjectedRun, event: JournalEvent<'hitl_request'>, changes: Changes): void {
@@ -323,7 +323,7 @@ function takeSnapshot(
     planVersion: event.planVersion,
     seq: event.seq,
     at: event.at,
-    ...progressOf(plan, node),
+    ...measureProgress(plan, node),
     // A plan is JSON by construction; its brand is a type only.
     plan: plan as unknown as Json,
   }

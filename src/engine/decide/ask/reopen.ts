@@ -1,7 +1,7 @@
 /** Reopens nodes so that they run again, and withdraws the asks about their old values. */
 
 import type { NewEvent } from '../../../domain/event.ts'
-import { downstreamOf } from '../../../domain/plan/downstream.ts'
+import { listDownstream } from '../../../domain/plan/downstream.ts'
 import type { Plan } from '../../../domain/plan.ts'
 import { isInside } from '../../../domain/run/body-instance.ts'
 import type { RunState } from '../../../domain/run.ts'
@@ -26,7 +26,7 @@ export function reopenFacts(
   { requestId, nodes }: { readonly requestId: string; readonly nodes: readonly string[] },
 ): NewEvent[] {
   const ask = state.asks.get(requestId)
-  const downstream = downstreamOf(graphOf(state, nodes[0]), nodes)
+  const downstream = listDownstream(graphOf(state, nodes[0]), nodes)
   const round = (state.reworks.get(ask?.nodeId ?? '') ?? 0) + 1
   return [
     ...staleAskFacts(state, now, [...nodes, ...downstream]),

@@ -51,7 +51,7 @@ export function producingNodes(state: RunState, at: readonly Issue[] = []): read
 }
 
 /** Returns the nodes that produce the output of a node: itself, or for a routing node the nodes it reads from. */
-export function producersOf(state: RunState, { node }: Pick<NodeState, 'node'>): readonly string[] {
+export function listProducers(state: RunState, { node }: Pick<NodeState, 'node'>): readonly string[] {
   return node.routing ? producersFrom(state, Object.values(node.inputs)) : [node.id]
 }
 

@@ -1,7 +1,7 @@
 /** What may have taken effect is repeated under its key, and only where it may be, whatever plans came between. */
 import { canonicalJson } from '../../../base/canonical.ts'
 import type { JournalEvent } from '../../../domain/event.ts'
-import { downstreamOf } from '../../../domain/plan/downstream.ts'
+import { listDownstream } from '../../../domain/plan/downstream.ts'
 import type { RunState } from '../../../domain/run.ts'
 import { nodeEndEvents } from './nodes.ts'
 import { type Rule, reopenedIn } from './rule.ts'
@@ -89,7 +89,7 @@ export function keysStayWhileInDoubt(): Rule {
       for (const id of [...ended.keys()].filter(reopenedIn(event))) forget(id)
     if (event.type === 'plan_generated' && before?.plan && !event.payload.metadata.resumed) {
       const rejected = before.planning?.trigger.nodeIds ?? []
-      for (const id of [...rejected, ...downstreamOf(before.plan, rejected)])
+      for (const id of [...rejected, ...listDownstream(before.plan, rejected)])
         if (before.nodes.get(id)?.status === 'completed') forget(id)
     }
     const call = called.get(nodeId)

@@ -64,7 +64,7 @@ export function finish(d: Machine, s: StringState, contentEnd: number, tokenEnd:
       const quote = d.buf.charCodeAt(operand)
       // Modified in place: copying the state for every operand takes longer than reading it.
       s.quote = quote
-      s.closers = ch.closersOf(quote)
+      s.closers = ch.getClosers(quote)
       s.delimiter = 1
       s.seg = operand + 1
       s.rule = 'concatenation'

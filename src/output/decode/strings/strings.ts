@@ -35,7 +35,7 @@ export function openString(d: Machine, role: Role, escaped: boolean): boolean {
   s.gapRule = d.gapRule
   s.pending = d.pending
   s.quote = quote
-  s.closers = ch.closersOf(quote)
+  s.closers = ch.getClosers(quote)
   s.start = d.base + d.i
   s.delimiter = delimiter
   s.escaped = escaped

@@ -19,7 +19,7 @@ import {
 import { bring, type Value } from '../value.ts'
 import { bodyDraft, bodyInput, type CompiledBody, closeBody, compileBody } from './body.ts'
 import { conditionAt } from './conditional.ts'
-import { bindingsOf } from './map.ts'
+import { toBindings } from './map.ts'
 
 /** One compilation of the body, for rounds that start with a value of this schema and this context. */
 interface Pass extends CompiledBody {
@@ -128,7 +128,7 @@ function addLoop(scope: Scope, step: LoopStep, pass: Pass): Value {
     },
     inputs: { state: { node: begin.id }, ...body.inputs },
     contracts: { input: bodyInput(body, 'state'), output },
-    body: bodyDraft(body, { properties: bindingsOf(yielded) }),
+    body: bodyDraft(body, { properties: toBindings(yielded) }),
   })
   const at = (name: string, each: Value): Value => ({
     sources: [{ node: id, pointer: `/${name}` }],

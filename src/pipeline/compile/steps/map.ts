@@ -56,7 +56,7 @@ function addMap(scope: Scope, step: MapStep, { id, over, compiled }: Parts): Val
   const { maxItems, concurrency, onItemFail } = step
   const entries = added.map((entry, n): [string, Value] => [`c${n}`, entry.value])
   const output =
-    entries.length === 0 ? asBinding(value) : { properties: bindingsOf([['value', value], ...entries]) }
+    entries.length === 0 ? asBinding(value) : { properties: toBindings([['value', value], ...entries]) }
   const node = addNode(scope, {
     id,
     label: step.name,
@@ -91,7 +91,7 @@ function addMap(scope: Scope, step: MapStep, { id, over, compiled }: Parts): Val
   return at('values', { schema, certain: true })
 }
 
-export function bindingsOf(values: readonly (readonly [string, Value])[]): { [name: string]: Binding } {
+export function toBindings(values: readonly (readonly [string, Value])[]): { [name: string]: Binding } {
   return Object.fromEntries(values.map(([name, value]) => [name, asBinding(value)]))
 }
 

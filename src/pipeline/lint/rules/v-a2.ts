@@ -8,7 +8,7 @@ import { asTemplate, expressionsIn, parseTemplate } from '../../templates/templa
 import type { YamlEntry } from '../../yaml/yaml-tree.ts'
 import type { Rule, RuleFinding } from '../rule.ts'
 import { entryOf, type LintStep, type LintView, plainAt } from '../view/lint-view.ts'
-import { kindOf } from '../view/output-kind.ts'
+import { classifyOutput } from '../view/output-kind.ts'
 import { referred } from '../view/step-schema.ts'
 
 export const vA2: Rule<'V-A2'> = {
@@ -78,7 +78,7 @@ function mayBeList({ schema, path }: Given): boolean {
   if (isAbsent(valuesOf(schema)([...path, '0']))) return false
   // An open object may have a member "0", but is not a list.
   return ['array', 'unknown'].includes(
-    kindOf(project(schema, path.reduce<string>(child, '')).schema as never),
+    classifyOutput(project(schema, path.reduce<string>(child, '')).schema as never),
   )
 }
 
@@ -86,7 +86,7 @@ function* namesBranch(view: LintView, step: LintStep): Iterable<RuleFinding> {
   const entry = entryOf(step.node, 'condition_expression')
   const given = entry && givenBy(view, step, entry)
   if (!entry || !given || given.path.length > 0) return
-  const kind = typeof given.schema === 'object' ? kindOf(given.schema as never) : 'unknown'
+  const kind = typeof given.schema === 'object' ? classifyOutput(given.schema as never) : 'unknown'
   if (kind !== 'object' && kind !== 'array') return
   yield {
     range: entry.value.alias ?? entry.value.range,

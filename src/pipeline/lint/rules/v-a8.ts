@@ -3,7 +3,7 @@ import { addEntries, flowEntries, type NewEntry, written } from '../../yaml/yaml
 import { plainValue, type YamlNode } from '../../yaml/yaml-tree.ts'
 import type { Rule } from '../rule.ts'
 import { entryOf, type LintView, perView, plainAt } from '../view/lint-view.ts'
-import { callsNoModel, kindOf, outputKind, processingOf, schemaOf } from '../view/output-kind.ts'
+import { callsNoModel, classifyOutput, findProcessing, outputKind, schemaOf } from '../view/output-kind.ts'
 
 export const vA8: Rule<'V-A8'> = {
   id: 'V-A8',
@@ -44,12 +44,12 @@ steps:
   *check({ steps, settings }) {
     for (const step of steps) {
       const schema = schemaOf(step)
-      const processing = processingOf(step.node)
+      const processing = findProcessing(step.node)
       if (!schema || plainAt(processing?.value, 'structured_output') !== undefined) continue
       if (plainAt(entryOf(step.agent?.node, 'processing')?.value, 'structured_output') !== undefined) continue
       if (settings.structuredOutput !== 'off' || step.kind !== 'step' || callsNoModel(step)) continue
       if (!['object', 'array'].includes(outputKind(step))) continue
-      const kind = kindOf(plainValue(schema)) === 'array' ? 'a list' : 'an object'
+      const kind = classifyOutput(plainValue(schema)) === 'array' ? 'a list' : 'an object'
       yield {
         range: rangeOf(step.node),
         step,
@@ -68,7 +68,7 @@ steps:
       const { source } = view.document
       const schema = step && schemaOf(step)
       if (!step || !schema) return { cannot: 'the step has no schema' }
-      const processing = processingOf(step.node)
+      const processing = findProcessing(step.node)
       const entries: NewEntry[] = [{ key: 'structured_output', value: 'openai_json' }]
       if (entryOf(processing?.value, 'schema') === undefined)
         entries.push({ key: 'schema', value: aliasAt(view, schema, step.node.range[1]) ?? written(schema) })
@@ -105,7 +105,9 @@ function rangeOf(node: Parameters<typeof entryOf>[0] & object) {
 /** Is this value also used, through an alias, by steps that need no fix? */
 function isSharedBeyond(view: LintView, { range }: YamlNode): boolean {
   const flagged = new Set([...vA8.check(view)].map(({ step }) => step))
-  return view.steps.some((step) => processingOf(step.node)?.value.range[0] === range[0] && !flagged.has(step))
+  return view.steps.some(
+    (step) => findProcessing(step.node)?.value.range[0] === range[0] && !flagged.has(step),
+  )
 }
 
 /** A `meta` that other steps share is not edited: the step gets a block of its own, which overrides it. */

@@ -3,7 +3,7 @@ import { child } from '../../../base/pointer.ts'
 import { project } from '../../../schema/build/project.ts'
 import { partsOf } from '../../templates/template-marks.ts'
 import type { Rule } from '../rule.ts'
-import { kindOf } from '../view/output-kind.ts'
+import { classifyOutput } from '../view/output-kind.ts'
 import { referred } from '../view/step-schema.ts'
 
 export const vS2: Rule<'V-S2'> = {
@@ -51,7 +51,7 @@ steps:
         const found = referred(view, step, partsOf(reference.text))
         if (!found) continue
         const { schema } = project(found.schema, found.path.reduce<string>(child, ''))
-        const kind = kindOf(schema as never)
+        const kind = classifyOutput(schema as never)
         if (kind !== 'object' && kind !== 'array') continue
         yield {
           range: reference.range,

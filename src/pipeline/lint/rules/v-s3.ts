@@ -2,7 +2,7 @@
 
 import type { Rule } from '../rule.ts'
 import { entryOf, plainAt } from '../view/lint-view.ts'
-import { outputKind, processingOf } from '../view/output-kind.ts'
+import { findProcessing, outputKind } from '../view/output-kind.ts'
 
 export const vS3: Rule<'V-S3'> = {
   id: 'V-S3',
@@ -29,8 +29,8 @@ steps:
 `,
   *check({ steps }) {
     for (const step of steps) {
-      const said = entryOf(processingOf(step.node)?.value, 'structured_output')
-      const way = plainAt(processingOf(step.node)?.value, 'structured_output')
+      const said = entryOf(findProcessing(step.node)?.value, 'structured_output')
+      const way = plainAt(findProcessing(step.node)?.value, 'structured_output')
       if (!said || way === 'off' || step.kind !== 'step' || outputKind(step) !== 'text') continue
       yield {
         range: said.value.alias ?? said.value.range,

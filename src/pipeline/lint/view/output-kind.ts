@@ -11,11 +11,11 @@ const makeObjects = new Set(['wrap_dict', 'ensure_object', 'extract_from_text'])
 export function outputKind(step: LintStep): OutputKind {
   if (step.kind === 'parallel') return 'object'
   if (step.kind === 'map') return 'array'
-  if (step.kind === 'hitl') return kindOf(plainAt(step.node, 'input_schema') ?? true)
+  if (step.kind === 'hitl') return classifyOutput(plainAt(step.node, 'input_schema') ?? true)
   if (step.kind !== 'step') return 'unknown'
   if (isUnheld(step)) return 'unknown'
   const schema = schemaOf(step)
-  if (schema) return kindOf(plainValue(schema))
+  if (schema) return classifyOutput(plainValue(schema))
   if (step.agent) return 'text'
   return makeObjects.has(builtinName(step) ?? '') ? 'object' : 'unknown'
 }
@@ -33,13 +33,13 @@ export function schemaOf(step: LintStep): YamlNode | undefined {
 /** With `enforcement: off` the model gets the schema, but the answer is not checked against it. */
 export function isUnheld(step: LintStep): boolean {
   const said = (key: string) =>
-    textAt(processingOf(step.node)?.value, key) ?? textAt(processingOf(step.agent?.node)?.value, key)
+    textAt(findProcessing(step.node)?.value, key) ?? textAt(findProcessing(step.agent?.node)?.value, key)
   return said('enforcement') === 'off' && said('structured_output') !== 'off'
 }
 
 /** An empty schema declares nothing, so the next source is used. */
 function ofProcessing(node: YamlNode | undefined): YamlNode | undefined {
-  const schema = entryOf(processingOf(node)?.value, 'schema')?.value
+  const schema = entryOf(findProcessing(node)?.value, 'schema')?.value
   const isEmpty =
     (schema?.kind === 'map' && schema.entries.length === 0) ||
     (schema?.kind === 'scalar' && schema.value === true)
@@ -47,7 +47,7 @@ function ofProcessing(node: YamlNode | undefined): YamlNode | undefined {
 }
 
 /** The `processing` of a step, which may also be under `meta`. */
-export function processingOf(node: YamlNode | undefined): YamlEntry | undefined {
+export function findProcessing(node: YamlNode | undefined): YamlEntry | undefined {
   return entryOf(node, 'processing') ?? entryOf(entryOf(node, 'meta')?.value, 'processing')
 }
 
@@ -62,13 +62,14 @@ export function callsNoModel(step: LintStep): boolean {
   return uses.startsWith('imports.') || ['wrap_dict', 'ensure_object'].includes(builtinName(step) ?? '')
 }
 
-export function kindOf(schema: Json): OutputKind {
+export function classifyOutput(schema: Json): OutputKind {
   if (!isObject(schema)) return 'unknown'
   const { type, properties, items, anyOf, oneOf, allOf } = schema as Record<string, Json>
   if (typeof type === 'string') return ofName(type)
   if (Array.isArray(type)) return common(type.map((name) => ofName(String(name))))
-  for (const branches of [anyOf, oneOf]) if (Array.isArray(branches)) return common(branches.map(kindOf))
-  if (Array.isArray(allOf)) return allOf.map(kindOf).find((kind) => kind !== 'unknown') ?? 'unknown'
+  for (const branches of [anyOf, oneOf])
+    if (Array.isArray(branches)) return common(branches.map(classifyOutput))
+  if (Array.isArray(allOf)) return allOf.map(classifyOutput).find((kind) => kind !== 'unknown') ?? 'unknown'
   if (properties !== undefined) return 'object'
   return items === undefined ? 'unknown' : 'array'
 }

@@ -3,7 +3,7 @@ import { closest } from '../../../base/closest.ts'
 import type { ArgNode, CallNode, TemplateNode } from '../parse/template.ts'
 import { type Compiling, deepestCalls, formatName, joined, nothing, say } from './compile-context.ts'
 import type { NodeContext } from './draft-builder.ts'
-import { fixed, type Made, type Scope, scopeOf, type Value } from './value.ts'
+import { createScope, fixed, type Made, type Scope, type Value } from './value.ts'
 
 export function compileCall(
   compiling: Compiling,
@@ -56,7 +56,7 @@ export function expand(
     return nothing
   }
   const { wanted: _outer, also: _notVisible, ...around } = context
-  return compiling.compile(body, scopeOf(params), {
+  return compiling.compile(body, createScope(params), {
     ...around,
     prefix: `${context.prefix}${name}.`,
     calls: [...context.calls, name],

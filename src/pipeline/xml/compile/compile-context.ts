@@ -88,7 +88,7 @@ export function handedOn(
 export function conforming(compiling: Compiling, made: Made, at: At): Made {
   const { wanted } = at.context
   if (wanted === undefined) return made
-  const schema = schemaOf(wanted)
+  const schema = toFormatSchema(wanted)
   const format = wanted.schema === undefined ? { type: wanted.type } : { ...wanted, schema: wanted.schema }
   const name = `as-${formatName(wanted).replaceAll('[]', '-list')}`
   return handedOn(compiling, made.value, { ...at, name, schema, format })
@@ -97,7 +97,7 @@ export function conforming(compiling: Compiling, made: Made, at: At): Made {
 // Combines the output format that a task declares with the return type of its template.
 
 /** The contract of an output format; without a declaration, text. */
-export function schemaOf(format: OutputFormat | undefined): JsonSchema {
+export function toFormatSchema(format: OutputFormat | undefined): JsonSchema {
   if (format === undefined || format.type === 'text') return { type: 'string' }
   // Any JSON value; at level `minimal` the reader does not accept bare text as one.
   return format.schema === undefined ? {} : (shorthandSchema(format.schema) ?? false)

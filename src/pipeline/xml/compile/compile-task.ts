@@ -17,11 +17,11 @@ import {
   joined,
   nothing,
   say,
-  schemaOf,
+  toFormatSchema,
 } from './compile-context.ts'
 import { compileExpression } from './compile-expression.ts'
 import type { NodeContext } from './draft-builder.ts'
-import { extended, fixed, type Made, type Scope, scopeOf, type Value } from './value.ts'
+import { createScope, extended, fixed, type Made, type Scope, type Value } from './value.ts'
 
 interface Around {
   readonly scope: Scope
@@ -69,7 +69,7 @@ function compileAtomic(compiling: Compiling, task: AtomicTask, { scope, context 
     inputs.set(name, compileExpression(compiling, node, { scope: visible, context: before }).value.read())
   const { description, provider, range } = task
   const named = description.expressions.length > 0
-  const schema = schemaOf(wanted)
+  const schema = toFormatSchema(wanted)
   const id = addNode(
     compiling,
     {
@@ -121,7 +121,7 @@ function resultOf(
   id: string,
   { wanted, task, context }: { wanted: OutputFormat | undefined; task: AtomicTask; context: NodeContext },
 ): Value {
-  if (wanted !== undefined) return { schema: schemaOf(wanted), read: () => [{ node: id }] }
+  if (wanted !== undefined) return { schema: toFormatSchema(wanted), read: () => [{ node: id }] }
   const text: Value = { schema: { type: 'string' }, read: () => [{ node: id }] }
   let native: readonly Source[] | undefined
   return {
@@ -181,7 +181,7 @@ function compileReduce(compiling: Compiling, task: ReduceTask, { scope, context 
     task.initialValue === undefined ? undefined : fixed(detectJson(task.initialValue).value as Json)
   let after = context.after
   const round = (body: BodyNode, values: ReadonlyMap<string, Value>, at: NodeContext) => {
-    const made = compiling.compile(body, extended(scopeOf(inputs), values), { ...at, after })
+    const made = compiling.compile(body, extended(createScope(inputs), values), { ...at, after })
     if (made.exits.length > 0) after = made.exits
     return made.value
   }

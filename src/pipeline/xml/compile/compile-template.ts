@@ -21,7 +21,7 @@ import { type Compiling, Stop, say } from './compile-context.ts'
 import { compileExpression } from './compile-expression.ts'
 import { compileTask, modelId } from './compile-task.ts'
 import { createDraftBuilder, type NodeContext } from './draft-builder.ts'
-import { type Made, type Scope, scopeOf, type Value } from './value.ts'
+import { createScope, type Made, type Scope, type Value } from './value.ts'
 import { type TemplateCapability, valueCapability } from './value-capability.ts'
 
 export interface CompiledTemplate {
@@ -172,7 +172,7 @@ function compileMain(compiling: Compiling): Made | undefined {
   if ('kind' in main)
     return compiling.compile(
       main,
-      scopeOf(new Map(Object.keys(inputs).map((name) => [name, given(name)]))),
+      createScope(new Map(Object.keys(inputs).map((name) => [name, given(name)]))),
       context,
     )
   const missing = main.params.filter((param) => own(inputs, param) === undefined)

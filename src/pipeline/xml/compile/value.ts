@@ -27,7 +27,7 @@ export interface Scope {
   get(name: string): Value | undefined
 }
 
-export function scopeOf(values: ReadonlyMap<string, Value>): Scope {
+export function createScope(values: ReadonlyMap<string, Value>): Scope {
   return { names: [...values.keys()], get: (name) => values.get(name) }
 }
 

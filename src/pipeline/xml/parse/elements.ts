@@ -71,17 +71,17 @@ export function oneChild(element: Element, name: string, parsing: Parsing): Elem
   return first
 }
 
-export function attributeOf(element: Element, name: string): string | undefined {
+export function getAttribute(element: Element, name: string): string | undefined {
   return element.attributes.get(name)?.value
 }
 
 /** The text content of an element, without its child elements. */
-export function textOf(element: Element): string {
+export function getText(element: Element): string {
   return element.children.map((child) => (isElement(child) ? '' : child.text)).join('')
 }
 
 /** A value that may be written as an attribute or as a child element. */
-export function wordOf(
+export function readWord(
   element: Element,
   name: string,
   parsing: Parsing,
@@ -96,16 +96,16 @@ export function wordOf(
   if (attribute) return { value: attribute.value.trim(), range: attribute.range }
   if (!child) return undefined
   checkShape(child, { attributes: [], children: [], text: true }, parsing)
-  return { value: textOf(child).trim(), range: child.range }
+  return { value: getText(child).trim(), range: child.range }
 }
 
-/** Like `wordOf`, limited to a list of choices. */
-export function choiceOf<T extends string>(
+/** Like `readWord`, limited to a list of choices. */
+export function readChoice<T extends string>(
   element: Element,
   name: string,
   { choices, parsing }: { readonly choices: readonly T[]; readonly parsing: Parsing },
 ): T | undefined {
-  const word = wordOf(element, name, parsing)
+  const word = readWord(element, name, parsing)
   if (word === undefined) return undefined
   const known = choices.find((choice) => choice === word.value)
   if (known === undefined)

@@ -1,15 +1,15 @@
 /** Parses `<task>`: its description, inputs and output. */
 import { type OutputFormat, shorthandSchema } from '../../../output/index.ts'
 import {
-  attributeOf,
   checkShape,
-  choiceOf,
   elementsIn,
   find,
+  getAttribute,
+  getText,
   oneChild,
   type Parsing,
-  textOf,
-  wordOf,
+  readChoice,
+  readWord,
 } from './elements.ts'
 import { namePattern } from './expression.ts'
 import { parseDescription, parseExpression } from './parse-text.ts'
@@ -56,7 +56,7 @@ export function parseTask(
   { parseInner, parseBody }: { readonly parseInner: ParseInner; readonly parseBody: ParseBody },
 ): TaskNode | undefined {
   checkShape(element, shape, parsing)
-  const type = attributeOf(element, 'type') ?? 'atomic'
+  const type = getAttribute(element, 'type') ?? 'atomic'
   const base = { kind: 'task' as const, ...parseBase(element, parsing, parseInner) }
   only(element, parsing, type)
   switch (type) {
@@ -80,7 +80,7 @@ export function parseTask(
       if (base.inputs.length === 0)
         find(parsing, element.range, { message: 'a reduction needs inputs', hint: 'Name them in <inputs>' })
       if (!inner || !reduction) return undefined
-      return { ...base, type, inner, reduction, ...(initial && { initialValue: textOf(initial).trim() }) }
+      return { ...base, type, inner, reduction, ...(initial && { initialValue: getText(initial).trim() }) }
     }
     default:
       find(parsing, element.attributes.get('type')?.range ?? element.range, {
@@ -127,17 +127,17 @@ function parseBase(element: Element, parsing: Parsing, parseInner: ParseInner): 
       message: 'a template reads no files: it has no references to the outside',
       hint: 'Pass what is in them as an input',
     })
-  const name = attributeOf(element, 'name')
-  const provider = wordOf(element, 'provider', parsing)?.value
-  const slot = wordOf(element, 'output_slot', parsing)
-  const source = wordOf(element, 'input_source', parsing)
+  const name = getAttribute(element, 'name')
+  const provider = readWord(element, 'provider', parsing)?.value
+  const slot = readWord(element, 'output_slot', parsing)
+  const source = readWord(element, 'input_source', parsing)
   const format = oneChild(element, 'output_format', parsing)
   const outputFormat = format && parseFormat(format, parsing)
   const described = oneChild(element, 'description', parsing)
   if (
     !described &&
-    attributeOf(element, 'type') !== 'sequential' &&
-    attributeOf(element, 'type') !== 'reduce'
+    getAttribute(element, 'type') !== 'sequential' &&
+    getAttribute(element, 'type') !== 'reduce'
   )
     find(parsing, element.range, { message: 'a task says what is to be done', hint: 'Add <description>' })
   if (described) checkShape(described, { attributes: [], children: [], text: true }, parsing)
@@ -180,7 +180,7 @@ export function checkName(
 
 function parseFormat(element: Element, parsing: Parsing): OutputFormat | undefined {
   checkShape(element, { attributes: ['type', 'schema'], children: [] }, parsing)
-  const type = attributeOf(element, 'type')
+  const type = getAttribute(element, 'type')
   const schema = element.attributes.get('schema')
   if (type !== 'json' && type !== 'text') {
     find(parsing, element.attributes.get('type')?.range ?? element.range, {
@@ -218,7 +218,7 @@ function parseContext(element: Element, parsing: Parsing): ContextRules {
   if (!given) return { inherit: 'none', accumulate: false }
   checkShape(given, { attributes: contextWords, children: contextWords }, parsing)
   const choice = <T extends string>(name: string, choices: readonly T[]) =>
-    choiceOf(given, name, { choices, parsing })
+    readChoice(given, name, { choices, parsing })
   const inherit = choice('inherit_context', ['full', 'none', 'subset'])
   const accumulate = choice('accumulate_data', ['true', 'false'])
   const form = choice('accumulation_format', ['full', 'minimal'])

@@ -3,7 +3,7 @@
  * decide whether it can run.
  */
 import { issueAt, type SourceIssue } from '../../text/source.ts'
-import { attributeOf, checkShape, elementsIn, find, type Parsing, textOf, wordOf } from './elements.ts'
+import { checkShape, elementsIn, find, getAttribute, getText, type Parsing, readWord } from './elements.ts'
 import { bodyNames, checkName, checkType, parseTask } from './parse-task.ts'
 import { parseValueText } from './parse-text.ts'
 import { type Element, readXml } from './read-xml.ts'
@@ -133,10 +133,10 @@ function parseInner(element: Element, parsing: Parsing): BodyNode | undefined {
   const [first, second] = elementsIn(element)
   if (second)
     find(parsing, second.range, { message: `<${element.name}> holds one thing`, hint: 'Use a sequence' })
-  if (first && textOf(element).trim() !== '')
+  if (first && getText(element).trim() !== '')
     find(parsing, element.range, { message: `<${element.name}> holds an element or a text, not both` })
   if (first) return parseBody(first, parsing)
-  if (textOf(element).trim() !== '') return parseValueText(element, parsing)
+  if (getText(element).trim() !== '') return parseValueText(element, parsing)
   find(parsing, element.range, {
     message: `<${element.name}> is empty`,
     hint: 'Put a <task>, <call>, <cond>, {{…}} or a value into it',
@@ -146,14 +146,14 @@ function parseInner(element: Element, parsing: Parsing): BodyNode | undefined {
 
 function parseCall(element: Element, parsing: Parsing): BodyNode | undefined {
   checkShape(element, { attributes: ['template', 'output_slot'], children: ['arg', 'output_slot'] }, parsing)
-  const template = attributeOf(element, 'template')
+  const template = getAttribute(element, 'template')
   if (template === undefined)
     find(parsing, element.range, { message: '<call> says which template', hint: 'Set template="…"' })
   const args = elementsIn(element)
     .filter(({ name }) => name === 'arg')
     .flatMap((arg): ArgNode[] => {
       checkShape(arg, { attributes: ['name'], children: bodyNames, text: true }, parsing)
-      const name = attributeOf(arg, 'name')
+      const name = getAttribute(arg, 'name')
       const value = parseInner(arg, parsing)
       return value ? [{ value, range: arg.range, ...(name !== undefined && { name }) }] : []
     })
@@ -196,7 +196,7 @@ function testOf(element: Element): CaseNode['test'] {
 }
 
 function slotOf(element: Element, parsing: Parsing): { outputSlot?: string } {
-  const slot = wordOf(element, 'output_slot', parsing)
+  const slot = readWord(element, 'output_slot', parsing)
   if (slot) checkName(slot, 'output_slot', parsing)
   return slot ? { outputSlot: slot.value } : {}
 }

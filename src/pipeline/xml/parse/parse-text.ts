@@ -2,7 +2,7 @@
 import type { TextRange } from '../../../base/errors/issue.ts'
 import type { Json } from '../../../base/json.ts'
 import { detectJson } from '../../../output/index.ts'
-import { find, type Parsing, textOf } from './elements.ts'
+import { find, getText, type Parsing } from './elements.ts'
 import { expressionText, readExpression } from './expression.ts'
 import { type Element, isElement } from './read-xml.ts'
 import type { DescriptionText, ExpressionNode, NamedExpression } from './template.ts'
@@ -15,7 +15,7 @@ export function parseDescription(element: Element, parsing: Parsing): Descriptio
   const expressions = new Map<string, NamedExpression>()
   const findRange = locateExpressions(element, parsing)
   let index = 0
-  const text = textOf(element).replace(braces, (whole, inner: string) => {
+  const text = getText(element).replace(braces, (whole, inner: string) => {
     const node = parseExpression(inner, findRange(index++), parsing)
     if (node === undefined) return whole
     const name = expressionText(node.expression)
@@ -29,7 +29,7 @@ export function parseDescription(element: Element, parsing: Parsing): Descriptio
 
 /** Parses a single `{{…}}`, or a plain text, which is read as JSON where it is valid JSON. */
 export function parseValueText(element: Element, parsing: Parsing): ExpressionNode | undefined {
-  const text = textOf(element).trim()
+  const text = getText(element).trim()
   const range = locateExpressions(element, parsing)(0)
   const [whole, inner] = /^\{\{((?:(?!\{\{|\}\})[\s\S])*)\}\}$/.exec(text) ?? []
   if (whole !== undefined) return parseExpression(inner ?? '', range, parsing)

@@ -12,7 +12,7 @@ import { project } from '../../../schema/build/project.ts'
 import { fitOf } from '../../../schema/fit/fit.ts'
 import { type Assembled, type KeywordTruth, openKeywords } from '../../../schema/fit/fit-assembled.ts'
 import type { JsonSchema } from '../../../schema/json-schema.ts'
-import { partsOf } from '../../../schema/keywords.ts'
+import { listSubschemas } from '../../../schema/keywords.ts'
 import { hold, listOf, openNode, recordOf } from '../../../schema/values/schema-node.ts'
 import { createDiagnostic } from '../../diagnostics.ts'
 import { type Choice, choicesFor, isLeftOut } from '../goals/answer-values.ts'
@@ -76,7 +76,7 @@ function looksOnlyAt(schema: JsonSchema, names: ReadonlySet<string>): boolean {
     ),
   ]
   if (!named.every((name) => names.has(name))) return false
-  return partsOf(schema, '').every(
+  return listSubschemas(schema, '').every(
     ({ schema: part, applies }) => applies !== 'here' || looksOnlyAt(part, names),
   )
 }

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { DraftNode, Need, PlanEdge } from '../../../domain/plan.ts'
 import { createGraph } from '../graph.ts'
-import { choicesOf, mergeScenarios, type Scenario } from './scenario.ts'
+import { listChoices, mergeScenarios, type Scenario } from './scenario.ts'
 import { scenariosOf } from './scenarios.ts'
 
 /** A few nodes, each with edges to later ones; some of them route, some failures are caught. */
@@ -96,7 +96,7 @@ describe('merged scenarios', () => {
           const watched = [...new Set(asked.map((index) => `n${Math.min(index, nodes.length - 1)}`))]
           const without = not.map((index) => `n${Math.min(index, nodes.length - 1)}`)
           const byId = new Map(nodes.map((node) => [node.id, node]))
-          const choices = new Map(nodes.map((node) => [node.id, choicesOf(node, graph)]))
+          const choices = new Map(nodes.map((node) => [node.id, listChoices(node, graph)]))
           const merged = mergeScenarios({ graph, needs, byId, choicesAt: (id) => choices.get(id) ?? [] })
           const all = scenariosOf(nodes, { graph, needs })
           expect(seenBy(merged.over(watched, without) ?? [], watched)).toEqual(

@@ -36,7 +36,7 @@ export interface ScenarioGraph {
 }
 
 /** Returns the possible choices at a node; undefined means that it passes. A routing node that takes no route fails. */
-export function choicesOf(node: DraftNode, graph: Graph): readonly (Choice | undefined)[] {
+export function listChoices(node: DraftNode, graph: Graph): readonly (Choice | undefined)[] {
   const caught = graph.outgoing.get(node.id)?.some((edge) => edge.when !== 'pass') ?? false
   const fails: Choice = { node: node.id, kind: 'fails', label: `${node.id} fails` }
   if (node.routing === undefined) return caught ? [undefined, fails] : []
@@ -55,7 +55,7 @@ export function choicesOf(node: DraftNode, graph: Graph): readonly (Choice | und
   return [...routes.map(({ to, label }) => takes(to, label)), takes(elseTo), ...(caught ? [fails] : [])]
 }
 
-export function labelOf(chosen: Iterable<Choice>): string {
+export function formatChoices(chosen: Iterable<Choice>): string {
   return [...chosen].map(({ label }) => label).join('; ')
 }
 
@@ -161,7 +161,7 @@ function merge(choiceGraph: ChoiceGraph, question: Question): readonly Scenario[
   return states.map(({ started, completed, chosen }) => ({
     started,
     completed,
-    label: labelOf(chosen),
+    label: formatChoices(chosen),
     complete: true,
   }))
 }

@@ -7,8 +7,8 @@ import type { DraftNode, PlanEdge } from '../../../domain/plan.ts'
 import type { Graph } from '../graph.ts'
 import {
   type Choice,
-  choicesOf,
-  labelOf,
+  formatChoices,
+  listChoices,
   mergeScenarios,
   type Scenario,
   type ScenarioGraph,
@@ -34,7 +34,7 @@ export function scenariosOf(
   { graph, needs }: Pick<ScenarioGraph, 'graph' | 'needs'>,
 ): Scenarios {
   const byId = new Map(nodes.map((node) => [node.id, node]))
-  const choices = new Map(nodes.map((node) => [node.id, choicesOf(node, graph)]))
+  const choices = new Map(nodes.map((node) => [node.id, listChoices(node, graph)]))
   const choicesAt = (id: string) => choices.get(id) ?? []
   const list = explore({ graph, needs, byId }, choicesAt)
   if (list)
@@ -79,7 +79,7 @@ function explore(
     done.push({
       completed: partial.completed,
       started: partial.started,
-      label: labelOf(partial.chosen.values()),
+      label: formatChoices(partial.chosen.values()),
       complete: true,
     })
   }

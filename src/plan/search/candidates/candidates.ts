@@ -3,7 +3,7 @@ import type { Capability } from '../../../domain/capability.ts'
 import type { Source } from '../../../domain/plan.ts'
 import { isBuiltin } from '../../builtin-capabilities.ts'
 import { type FacetsByName, facetsByName, type Port, portsOf } from '../../catalog/ports.ts'
-import { defaultCutoff, hintsOf, scoreOf } from '../../catalog/score.ts'
+import { defaultCutoff, readHints, scoreCapability } from '../../catalog/score.ts'
 import type { SearchRequest } from '../search-request.ts'
 import { type Aversion, getCost, type OptimisationGoal, type SupplyMethod } from './costs.ts'
 import type { SearchGoal } from './goals.ts'
@@ -71,7 +71,7 @@ export function findDeclaredCandidates(space: SearchSpace): DeclaredCandidates {
       wanted.has(capabilityId) || (topology?.requiredKinds ?? []).includes(nodeKind),
   )
   const { relevant, useful } = findRelevant(space, capabilities, roots)
-  const hints = hintsOf(request.envelope)
+  const hints = readHints(request.envelope)
   const cutoff = request.cutoff ?? defaultCutoff
   const favoured = findFavouredSupplies(space, capabilities)
   const left: string[] = []
@@ -79,7 +79,7 @@ export function findDeclaredCandidates(space: SearchSpace): DeclaredCandidates {
     const { capabilityId } = capability
     const ports = portsOf(capability, facets)
     const supplies = ports.supplies.map(({ name }) => name)
-    const { total: score } = scoreOf(capability, { hints, useful, supplies, selection })
+    const { total: score } = scoreCapability(capability, { hints, useful, supplies, selection })
     if (score < cutoff && !roots.includes(capability)) {
       left.push(capabilityId)
       return []

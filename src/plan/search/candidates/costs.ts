@@ -4,7 +4,7 @@
  */
 import type { Capability } from '../../../domain/capability.ts'
 import type { PlannerPolicy } from '../../../domain/policy.ts'
-import { expenseOf } from '../../catalog/score.ts'
+import { rateExpense } from '../../catalog/score.ts'
 
 /** How a property can be supplied, and its surcharge beyond the work itself: the order is the order of preference. */
 export const supplyMethodTable = {
@@ -122,7 +122,7 @@ export function getCost(
 ): number {
   if (method === 'done') return 0
   const row: GoalRow = goalTable[goal]
-  const expense = expenseOf(capability)
+  const expense = rateExpense(capability)
   return (
     row.call +
     (row.tokens * estimateTokens(capability)) / 1_000 +

@@ -8,7 +8,7 @@ import { both } from '../../../schema/build/combine.ts'
 import type { JsonSchema } from '../../../schema/json-schema.ts'
 import { declares, type Path } from '../../../schema/values/schema-values.ts'
 import { answerId, isBuiltin, structureId } from '../../builtin-capabilities.ts'
-import { supportOf } from '../../catalog/derive.ts'
+import { collectSupport } from '../../catalog/derive.ts'
 import { facetPorts, isFacetList, type Port } from '../../catalog/ports.ts'
 import type { Goal } from '../../prove/goals/goals.ts'
 import type { SearchRequest } from '../search-request.ts'
@@ -290,7 +290,7 @@ function findDerivedCandidates(space: SearchSpace, declared: readonly Candidate[
   const capabilities = space.allowed.filter(({ capabilityId }) => !isBuiltin(capabilityId))
   if (!capabilities.some(({ metadata }) => metadata?.['supportedFacets'] !== undefined)) return []
   const served = new Set(declared.flatMap(({ supplies }) => supplies.map(({ name }) => name)))
-  return [...supportOf(capabilities).values()].flatMap(({ capabilities: own, output }) =>
+  return [...collectSupport(capabilities).values()].flatMap(({ capabilities: own, output }) =>
     facetPorts([...output], facets).flatMap((port): Candidate[] => {
       if (served.has(port.name) || requirements.called(port.name).length === 0) return []
       const from = own[0]

@@ -2,7 +2,7 @@
 import { isFreeText } from '../shape.ts'
 import { nextSolid, retext, type Token } from '../tokens.ts'
 import type { Damage } from '../types.ts'
-import { edited, findIndexes, isText, pickOrNot, pickSome, sitesOf } from './outcome.ts'
+import { edited, findIndexes, isText, listSites, pickOrNot, pickSome } from './outcome.ts'
 import { pythonString } from './quotes.ts'
 
 const LITERAL = /^(true|false|null|none|nan|infinity|undefined|yes|no|on|off)$/i
@@ -60,7 +60,7 @@ export const BARE: readonly Damage[] = [
     'bare',
     (random, sample, tokens) => {
       const free = new Set(
-        sitesOf(sample)
+        listSites(sample)
           .filter(isFreeText)
           .map((site) => site.at),
       )
@@ -85,7 +85,7 @@ export const BARE: readonly Damage[] = [
     'bare',
     (random, sample, tokens) => {
       const free = new Set(
-        sitesOf(sample)
+        listSites(sample)
           .filter(isFreeText)
           .map((site) => site.at),
       )

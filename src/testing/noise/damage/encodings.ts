@@ -1,9 +1,9 @@
 /** Damage by encoding: JSON inside JSON strings, at the root or in a field. */
 import { isObject } from '../../../base/json.ts'
 import { expectsType } from '../shape.ts'
-import { rangeOf, type Token, textOf } from '../tokens.ts'
+import { findTokenRange, joinTokens, type Token } from '../tokens.ts'
 import type { Damage, Sample } from '../types.ts'
-import { edited, embedded, isDocument, isStrict, isText, pickOrNot, sitesOf } from './outcome.ts'
+import { edited, embedded, isDocument, isStrict, isText, listSites, pickOrNot } from './outcome.ts'
 
 function whole(name: string, encode: (sample: Sample) => string | undefined): Damage {
   return {
@@ -31,16 +31,16 @@ function field(
     apply(random, sample) {
       const { tokens } = sample
       if (tokens === undefined) return undefined
-      const sites = sitesOf(sample).filter(
+      const sites = listSites(sample).filter(
         (site) =>
           site.at !== '' &&
           expectsType(site, wanted) &&
           (Array.isArray(site.value) ? site.value.length > 0 : isObject(site.value)),
       )
       const site = pickOrNot(random, sites)
-      const range = site && rangeOf(tokens, site.at)
+      const range = site && findTokenRange(tokens, site.at)
       if (!site || !range || tokens.slice(...range).some((token) => token.touched)) return undefined
-      const text = encode(textOf(tokens.slice(...range)), { ...sample, value: site.value })
+      const text = encode(joinTokens(tokens.slice(...range)), { ...sample, value: site.value })
       if (text === undefined) return undefined
       const token: Token = { kind: 'string', text, at: site.at, touched: true }
       return edited(sample, [...tokens.slice(0, range[0]), token, ...tokens.slice(range[1])])

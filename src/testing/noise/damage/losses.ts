@@ -1,9 +1,9 @@
 /** Damage that destroys information: the right answer is a refusal, or a value that the policy allows; never a guess. */
 import { isObject, type Json } from '../../../base/json.ts'
 import { expectsType, replaceAt, rootForm, type Site } from '../shape.ts'
-import { nextSolid, retext, type Token, textOf } from '../tokens.ts'
+import { joinTokens, nextSolid, retext, type Token } from '../tokens.ts'
 import type { Damage, Outcome, Sample } from '../types.ts'
-import { findIndexes, isDocument, isText, lost, pickOrNot, rewritten, sitesOf } from './outcome.ts'
+import { findIndexes, isDocument, isText, listSites, lost, pickOrNot, rewritten } from './outcome.ts'
 import { closedValues } from './truncation.ts'
 
 function loss(name: string, apply: Damage['apply']): Damage {
@@ -26,7 +26,7 @@ function emptied(
   return loss(name, (random, sample): Outcome | undefined => {
     const { tokens } = sample
     if (tokens === undefined || !isDocument(sample)) return undefined
-    const options = sitesOf(sample)
+    const options = listSites(sample)
       .filter((site) => site.required && site.declared && !site.types.has('null') && fits(site))
       .flatMap((site) => {
         const index = tokens.findIndex(
@@ -36,7 +36,7 @@ function emptied(
         return index < 0 || next === undefined ? [] : [{ index, next }]
       })
     const chosen = pickOrNot(random, options)
-    return chosen && lost(textOf(retext(tokens, chosen.index, chosen.next)))
+    return chosen && lost(joinTokens(retext(tokens, chosen.index, chosen.next)))
   })
 }
 
@@ -56,7 +56,7 @@ function truncate(
     })
     const cut = pickOrNot(random, cuts)
     if (cut === undefined) return undefined
-    const text = textOf(tokens.slice(0, cut.index)) + tokens[cut.index]!.text.slice(0, cut.kept)
+    const text = joinTokens(tokens.slice(0, cut.index)) + tokens[cut.index]!.text.slice(0, cut.kept)
     const allowed = closedValues(
       tokens.slice(0, cut.index + (cut.kept >= tokens[cut.index]!.text.length ? 1 : 0)),
     )
@@ -80,13 +80,13 @@ export const LOSSES: readonly Damage[] = [
     if (!isDocument(sample)) return undefined
     const site = pickOrNot(
       random,
-      sitesOf(sample).filter((one) => one.required && one.declared && !one.contested),
+      listSites(sample).filter((one) => one.required && one.declared && !one.contested),
     )
     // A list or a single member could be the content of an unknown wrapper: the root must stay recognizable.
     if (site === undefined) return undefined
     const rest = replaceAt(sample.value, site.at, undefined)
     if (isObject(rest) && Object.keys(rest).length === 0) return undefined
-    return lost(textOf(rewritten(sample, rest)))
+    return lost(joinTokens(rewritten(sample, rest)))
   }),
   emptied(
     'null-for-required',
@@ -172,7 +172,7 @@ export const BIG_INTEGERS: readonly Damage[] = [
       const { tokens } = sample
       if (tokens === undefined) return undefined
       const wide = new Set(
-        sitesOf(sample)
+        listSites(sample)
           .filter((site) => site.types.has('integer') && site.types.has('string'))
           .map((site) => site.at),
       )
@@ -184,7 +184,7 @@ export const BIG_INTEGERS: readonly Damage[] = [
       const digits = `9007199254${random.int(100000000, 999999999)}1`
       const expected: Json = replaceAt(sample.value, tokens[index]!.at, digits)
       const changed = retext(tokens, index, digits)
-      return { text: textOf(changed), tokens: changed, expected }
+      return { text: joinTokens(changed), tokens: changed, expected }
     },
   },
 ]

@@ -2,7 +2,7 @@
 import { expectsType, type Site } from '../shape.ts'
 import { nextSolid, retext } from '../tokens.ts'
 import type { Damage } from '../types.ts'
-import { edited, findIndexes, isText, pickOrNot, sitesOf } from './outcome.ts'
+import { edited, findIndexes, isText, listSites, pickOrNot } from './outcome.ts'
 
 interface Options {
   /** Only if the schema expects an integer. */
@@ -25,7 +25,7 @@ function number(
       const { tokens } = sample
       if (tokens === undefined || isText(sample)) return undefined
       const wanted = new Map(
-        sitesOf(sample)
+        listSites(sample)
           .filter((site) =>
             expectsType(
               site,

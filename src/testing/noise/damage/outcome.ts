@@ -2,13 +2,13 @@
 import type { Json } from '../../../base/json.ts'
 import type { Random } from '../random.ts'
 import { isDistinctive, rootForm, type Site, sites } from '../shape.ts'
-import { layoutOf, type Token, textOf, write } from '../tokens.ts'
+import { findLayout, joinTokens, type Token, write } from '../tokens.ts'
 import type { Outcome, Sample } from '../types.ts'
 
 /** The syntax changed; the value did not. */
 export function edited(sample: Sample, tokens: readonly Token[], open?: true): Outcome {
   const ends = open ?? sample.open
-  return { text: textOf(tokens), tokens, expected: sample.value, ...(ends ? { open: ends } : {}) }
+  return { text: joinTokens(tokens), tokens, expected: sample.value, ...(ends ? { open: ends } : {}) }
 }
 
 /** The document was wrapped, or is no longer a bare document; the value did not change. */
@@ -29,7 +29,7 @@ export function lost(text: string, allowed: readonly Json[] = []): Outcome {
 
 /** Writes the value again in the layout of the sample. */
 export function rewritten(sample: Sample, value: Json): Token[] {
-  return write(value, sample.tokens ? layoutOf(sample.tokens) : 'spaced')
+  return write(value, sample.tokens ? findLayout(sample.tokens) : 'spaced')
 }
 
 /** Returns the positions of tokens that no damage has changed yet and that pass the test. */
@@ -49,7 +49,7 @@ export function pickSome<T>(random: Random, list: readonly T[], most = 3): T[] {
   return random.some(list, random.int(1, most))
 }
 
-export function sitesOf(sample: Sample): Site[] {
+export function listSites(sample: Sample): Site[] {
   return sites(sample.schema, sample.value)
 }
 
@@ -66,7 +66,7 @@ export function isText(sample: Sample): boolean {
 
 /** Writes the decoy as a model would. */
 export function decoyText(random: Random, sample: Sample): string {
-  return textOf(write(sample.decoy, random.pick(['compact', 'spaced', 'pretty'])))
+  return joinTokens(write(sample.decoy, random.pick(['compact', 'spaced', 'pretty'])))
 }
 
 export function isStrict(text: string): boolean {

@@ -2,7 +2,7 @@
 import { isFreeText } from '../shape.ts'
 import { retext, type Token } from '../tokens.ts'
 import type { Damage, Sample } from '../types.ts'
-import { edited, findIndexes, isText, pickOrNot, pickSome, sitesOf } from './outcome.ts'
+import { edited, findIndexes, isText, listSites, pickOrNot, pickSome } from './outcome.ts'
 
 const isQuoted = (token: Token): boolean => token.kind === 'string' || token.kind === 'key'
 
@@ -80,7 +80,7 @@ export const QUOTES: readonly Damage[] = [
   quotes('quotes-triple', (sample, random) => {
     const { tokens } = sample
     const free = new Set(
-      sitesOf(sample)
+      listSites(sample)
         .filter(isFreeText)
         .map((site) => site.at),
     )
@@ -130,7 +130,7 @@ export const QUOTES: readonly Damage[] = [
     (sample, random) => {
       const { tokens } = sample
       const free = new Set(
-        sitesOf(sample)
+        listSites(sample)
           .filter(isFreeText)
           .map((site) => site.at),
       )

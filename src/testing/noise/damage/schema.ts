@@ -3,9 +3,9 @@ import { isObject, type Json } from '../../../base/json.ts'
 import { child } from '../../../base/pointer.ts'
 import type { Random } from '../random.ts'
 import { expectsType, replaceAt, type Site } from '../shape.ts'
-import { rangeOf, retext, type Token } from '../tokens.ts'
+import { findTokenRange, retext, type Token } from '../tokens.ts'
 import type { Damage, Sample } from '../types.ts'
-import { edited, findIndexes, isText, pickOrNot, rewritten, sitesOf } from './outcome.ts'
+import { edited, findIndexes, isText, listSites, pickOrNot, rewritten } from './outcome.ts'
 
 type Edit = (random: Random, sample: Sample, tokens: readonly Token[]) => readonly Token[] | undefined
 
@@ -29,7 +29,7 @@ function respell(
   spell: (site: Site, random: Random) => string | undefined,
 ): Damage {
   return schemaKind(name, (random, sample, tokens) => {
-    const options = sitesOf(sample)
+    const options = listSites(sample)
       .filter(fits)
       .flatMap((site) => {
         const text = spell(site, random)
@@ -73,7 +73,7 @@ const capital = (part: string): string => part.charAt(0).toUpperCase() + part.sl
 function rekey(name: string, spell: (parts: string[], key: string) => string): Damage {
   return schemaKind(name, (_random, sample, tokens) => {
     const declared = new Set(
-      sitesOf(sample)
+      listSites(sample)
         .filter((site) => site.declared && !site.contested)
         .map((site) => site.at),
     )
@@ -96,7 +96,7 @@ function enclose(
   at: string,
   [before, after]: readonly [string, string],
 ): Token[] | undefined {
-  const range = rangeOf(tokens, at)
+  const range = findTokenRange(tokens, at)
   if (range === undefined || tokens.slice(...range).some((token) => token.touched)) return undefined
   const [start, end] = range
   return [
@@ -152,7 +152,7 @@ export const SCHEMA_KINDS: readonly Damage[] = [
   schemaKind('list-unwrapped', (random, sample, tokens) => {
     const site = pickOrNot(
       random,
-      sitesOf(sample).filter((one) => {
+      listSites(sample).filter((one) => {
         if (
           !expectsType(one, 'array') ||
           !Array.isArray(one.value) ||
@@ -168,15 +168,15 @@ export const SCHEMA_KINDS: readonly Damage[] = [
         )
       }),
     )
-    const range = site && rangeOf(tokens, site.at)
-    const inner = site && rangeOf(tokens, child(site.at, 0))
+    const range = site && findTokenRange(tokens, site.at)
+    const inner = site && findTokenRange(tokens, child(site.at, 0))
     if (!range || !inner || tokens.slice(...range).some((token) => token.touched)) return undefined
     return [...tokens.slice(0, range[0]), ...tokens.slice(...inner), ...tokens.slice(range[1])]
   }),
   schemaKind('scalar-wrapped', (random, sample, tokens) => {
     const site = pickOrNot(
       random,
-      sitesOf(sample).filter(
+      listSites(sample).filter(
         (one) =>
           one.declared &&
           !one.contested &&
@@ -189,7 +189,7 @@ export const SCHEMA_KINDS: readonly Damage[] = [
     return site && enclose(tokens, site.at, ['[', ']'])
   }),
   schemaKind('extra-key', (random, sample) => {
-    const closed = sitesOf(sample).filter(
+    const closed = listSites(sample).filter(
       (site) => isObject(site.value) && site.schema['additionalProperties'] === false && !site.contested,
     )
     const site = pickOrNot(random, closed)
@@ -199,7 +199,7 @@ export const SCHEMA_KINDS: readonly Damage[] = [
     return rewritten(sample, replaceAt(sample.value, site.at, Object.fromEntries(entries)))
   }),
   schemaKind('duplicate-key', (random, sample, tokens) => {
-    const scalars = sitesOf(sample).filter(
+    const scalars = listSites(sample).filter(
       (site) => site.declared && ['string', 'number', 'boolean'].includes(typeof site.value),
     )
     const site = pickOrNot(random, scalars)

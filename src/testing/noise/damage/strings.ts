@@ -1,9 +1,9 @@
 /** Damage inside strings: unescaped quotes and newlines, escapes that are not JSON, strings in several parts. */
 import type { Random } from '../random.ts'
 import { isFreeText, replaceAt, type Site } from '../shape.ts'
-import { nextSolid, retext, type Token, textOf } from '../tokens.ts'
+import { joinTokens, nextSolid, retext, type Token } from '../tokens.ts'
 import type { Damage, Sample } from '../types.ts'
-import { edited, findIndexes, isText, pickOrNot, pickSome, sitesOf } from './outcome.ts'
+import { edited, findIndexes, isText, listSites, pickOrNot, pickSome } from './outcome.ts'
 
 type Write = (value: string, token: Token, random: Parameters<Damage['apply']>[0]) => string
 
@@ -29,7 +29,7 @@ function strings(
       const allowed =
         options.only &&
         new Set(
-          sitesOf(sample)
+          listSites(sample)
             .filter(options.only)
             .map((site) => site.at),
         )
@@ -145,7 +145,7 @@ export const UNQUOTED_TEXT: readonly Damage[] = [
       ])
       const changed = retext(tokens, index, source)
       return {
-        text: textOf(changed),
+        text: joinTokens(changed),
         tokens: changed,
         expected: replaceAt(sample.value, tokens[index]!.at, source),
       }
@@ -156,7 +156,7 @@ export const UNQUOTED_TEXT: readonly Damage[] = [
 function freeString(random: Random, sample: Sample, likes: (value: string) => boolean): number | undefined {
   if (sample.tokens === undefined || isText(sample)) return undefined
   const free = new Set(
-    sitesOf(sample)
+    listSites(sample)
       .filter((site) => isFreeText(site) && site.declared && !site.contested)
       .map((site) => site.at),
   )

@@ -6,7 +6,7 @@ import { makeSample, type NoiseSample } from '../corpus.ts'
 import { createRandom, mixSeed, type Random } from '../random.ts'
 import { NOISE_SCHEMAS } from '../schemas.ts'
 import { rootForm } from '../shape.ts'
-import { type Token, textOf } from '../tokens.ts'
+import { joinTokens, type Token } from '../tokens.ts'
 import type { NoiseFamily, NoiseSchema, Passage } from '../types.ts'
 import { CALL_FAMILIES } from './calls.ts'
 import { DOCUMENT_FAMILIES } from './document-families.ts'
@@ -44,7 +44,7 @@ function withCutString(tokens: readonly Token[], value: Json): { text: string; v
   const cut = token.text.slice(1, Math.max(2, Math.floor(token.text.length / 2))).trimEnd()
   const path = token.at.split('/').slice(1)
   return {
-    text: `${textOf(tokens.slice(0, last))}"${cut}`,
+    text: `${joinTokens(tokens.slice(0, last))}"${cut}`,
     value: replaced(value, path, cut),
   }
 }
@@ -89,7 +89,7 @@ const FENCED: NoiseFamily = {
     const cut = accepted && random.chance(0.7) ? withCutString(tokens, sample.value) : undefined
     const kept = cut === undefined ? withoutClosers(random, tokens) : undefined
     if (cut === undefined && kept === undefined) return undefined
-    const document = cut?.text ?? `${textOf(kept ?? [])}${random.chance(0.2) ? ',' : ''}`
+    const document = cut?.text ?? `${joinTokens(kept ?? [])}${random.chance(0.2) ? ',' : ''}`
     const before = random.pick(['', 'Here it is:\n\n', 'As requested (see above):\n'])
     return {
       schemaName: source.name,
