@@ -513,7 +513,7 @@ export interface components {
         };
         Frame: {
             /** @enum {unknown} */
-            type: "start" | "plan_requested" | "plan_rejected" | "plan_generated" | "plan_updated" | "node_start" | "iteration_start" | "iteration_end" | "attempt_start" | "attempt_accepted" | "attempt_end" | "attempt_settled" | "budget_reserved" | "budget_settled" | "rao_decision" | "node_complete" | "node_error" | "node_skipped" | "validation_error" | "policy_triggered" | "hitl_request" | "hitl_resolved" | "feedback_recorded" | "nodes_reopened" | "timer_set" | "timer_fired" | "cancel_requested" | "log" | "complete";
+            type: "start" | "plan_requested" | "plan_rejected" | "plan_generated" | "plan_updated" | "node_start" | "iteration_start" | "iteration_end" | "attempt_start" | "attempt_accepted" | "attempt_end" | "attempt_settled" | "budget_reserved" | "budget_settled" | "rao_decision" | "node_complete" | "node_error" | "node_skipped" | "validation_error" | "policy_triggered" | "hitl_request" | "hitl_approval" | "hitl_resolved" | "feedback_recorded" | "nodes_reopened" | "timer_set" | "timer_fired" | "cancel_requested" | "log" | "complete";
             id: number;
             /** Format: date-time */
             timestamp: string;
@@ -1329,7 +1329,7 @@ export interface operations {
                     "application/json": {
                         events: {
                             /** @enum {unknown} */
-                            type: "start" | "plan_requested" | "plan_rejected" | "plan_generated" | "plan_updated" | "node_start" | "iteration_start" | "iteration_end" | "attempt_start" | "attempt_accepted" | "attempt_end" | "attempt_settled" | "budget_reserved" | "budget_settled" | "rao_decision" | "node_complete" | "node_error" | "node_skipped" | "validation_error" | "policy_triggered" | "hitl_request" | "hitl_resolved" | "feedback_recorded" | "nodes_reopened" | "timer_set" | "timer_fired" | "cancel_requested" | "log" | "complete";
+                            type: "start" | "plan_requested" | "plan_rejected" | "plan_generated" | "plan_updated" | "node_start" | "iteration_start" | "iteration_end" | "attempt_start" | "attempt_accepted" | "attempt_end" | "attempt_settled" | "budget_reserved" | "budget_settled" | "rao_decision" | "node_complete" | "node_error" | "node_skipped" | "validation_error" | "policy_triggered" | "hitl_request" | "hitl_approval" | "hitl_resolved" | "feedback_recorded" | "nodes_reopened" | "timer_set" | "timer_fired" | "cancel_requested" | "log" | "complete";
                             id: number;
                             /** Format: date-time */
                             timestamp: string;
@@ -1811,6 +1811,8 @@ export interface operations {
                             decision?: string;
                             by?: string;
                             note?: string;
+                            approvers?: number;
+                            approvedBy?: string[];
                         }[];
                         next?: string;
                     };
@@ -1923,6 +1925,7 @@ export interface operations {
                         decision: string;
                         /** @enum {unknown} */
                         status: "pending" | "running" | "awaiting_hitl" | "awaiting_human" | "completed" | "failed" | "cancelled";
+                        missingApprovals?: number;
                     };
                 };
             };
@@ -2069,6 +2072,7 @@ export interface operations {
                         decision: string;
                         /** @enum {unknown} */
                         status: "pending" | "running" | "awaiting_hitl" | "awaiting_human" | "completed" | "failed" | "cancelled";
+                        missingApprovals?: number;
                     };
                 };
             };

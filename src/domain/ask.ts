@@ -62,6 +62,8 @@ export interface Ask {
   readonly producers?: readonly string[]
   /** What was said about earlier values. */
   readonly feedback?: readonly Feedback[]
+  /** How many different people must approve; absent: one. */
+  readonly approvers?: number
   /** Milliseconds since 1970; after that it counts as rejected. */
   readonly expiresAt: number
 }
@@ -69,6 +71,18 @@ export interface Ask {
 /** Whether an ask is about the whole answer: its approval, or that it does not satisfy the contract. */
 export function isAboutAnswer({ kind, nodeId }: Pick<Ask, 'kind' | 'nodeId'>): boolean {
   return kind === 'final' || (kind === 'failure' && nodeId === undefined)
+}
+
+/**
+ * Identifies the person behind a signature, to distinguish two people: tokens sign as `name (token id)`, and a person may have
+ * several tokens.
+ */
+export function personOf(by: string): string {
+  return by
+    .replace(/ \(tok_[0-9a-f]+\)$/, '')
+    .normalize('NFKC')
+    .trim()
+    .toLowerCase()
 }
 
 export interface Reply {

@@ -254,6 +254,14 @@ export interface EventPayloads {
     /** The call of an earlier plan that it asks about. */
     readonly continues?: AttemptRef
   }
+  /** One of several people has approved; the ask stays open for the others. */
+  hitl_approval: {
+    readonly requestId: string
+    readonly valueHash: string
+    readonly by: string
+    readonly note?: string
+    readonly audit: AuditLink
+  }
   hitl_resolved: {
     readonly requestId: string
     readonly decision: Resolution

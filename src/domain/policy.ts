@@ -12,6 +12,8 @@ export interface Policies {
   readonly onNodeFail?: 'ask' | 'fail'
   /** What follows when a person rejects the answer or a labelled node's output, and the reply does not say. Default `retry`. */
   readonly rejectAction?: RejectAction
+  /** How many different people must approve before an ask counts as approved (four-eyes principle). Default 1. */
+  readonly approvers?: number
 }
 
 export interface PlannerPolicy {

@@ -207,6 +207,8 @@ export interface RunState {
   approvedCalls: Map<string, ApprovedCall[]>
   /** Asks that were closed without a decision: expired or withdrawn. */
   unanswered?: Set<string>
+  /** Who has approved asks that need several people, by request id. */
+  approvals?: Map<string, readonly string[]>
   /** Kinds of the asks that a new plan has withdrawn, by node, until it is installed; and their total number. */
   withdrawn: Map<string, AskKind>
   withdrawals: number

@@ -225,3 +225,18 @@ it('prune --policy applies the most specific rule, says what each would delete, 
   expect(wrong.code).toBe(2)
   expect(wrong.stderr).toMatch(/retention-\d+\.toml:2/)
 })
+
+it('reply takes the approvals of two people, and refuses the same person twice', async () => {
+  const { cli, json, run } = newStore()
+  const policies = { ...approved.policies, approvers: 2 }
+  expect((await run('both', runFile({ envelope: { policies } }))).code).toBe(6)
+  const [{ requestId }] = await json(['asks'])
+  const work = file(`operations-${stores}-again.json`, runFile())
+  const reply = (by: string) => cli(['reply', requestId, 'approve', '--by', by, '--file', work])
+  expect((await reply('ann')).code, 'still waits').toBe(6)
+  const again = await reply('Ann')
+  expect(again.code).toBe(2)
+  expect(again.stderr).toContain('needs the approval of 2 different people')
+  expect((await reply('ben')).code).toBe(0)
+  expect((await json(['verify'])).ok).toBe(true)
+})

@@ -31,6 +31,8 @@ export const eventTable: Record<EventType, string> = {
   validation_error: 'an input, an output or the answer does not satisfy its contract',
   policy_triggered: 'a runtime policy acts',
   hitl_request: 'a person is asked; the question is bound to the value it shows',
+  hitl_approval:
+    'one of several people has approved (`policies.approvers`); the ask stays open for the others',
   hitl_resolved:
     'a person has decided, or the ask expired (`expired`), a late result answered it (`settled`), or a new plan is made (`withdrawn`)',
   feedback_recorded:

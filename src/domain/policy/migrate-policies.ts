@@ -218,7 +218,14 @@ export const flatPolicies: Readonly<Record<FlatPolicyName, FlatRow>> = {
 
 /** Names that are neither flat policies nor today's; refused by name. */
 export function refuseUnknown(policies: object): ParseIssue[] {
-  const names = ['planner', 'runtime', 'onNodeFail', 'rejectAction', ...Object.keys(flatPolicies)]
+  const names = [
+    'planner',
+    'runtime',
+    'onNodeFail',
+    'rejectAction',
+    'approvers',
+    ...Object.keys(flatPolicies),
+  ]
   return Object.keys(policies)
     .filter((name) => !names.includes(name))
     .map((name) => {

@@ -97,19 +97,21 @@ export function parsePolicies(given: unknown = {}, options: ParseNounOptions = {
   const flat = applyFlatPolicies(policies, policies.planner ?? {})
   findings.issues.push(...flat.issues)
   findings.warnings.push(...flat.warnings)
-  const { onNodeFail, rejectAction } = policies
+  const { onNodeFail, rejectAction, approvers } = policies
   return settle(findings, () => ({
     policies: {
       planner: flat.planner,
       runtime,
       ...(onNodeFail && { onNodeFail }),
       ...(rejectAction && { rejectAction }),
+      ...(approvers !== undefined && { approvers }),
     },
     inputs: flat.inputs,
   }))
 }
 
-interface GivenPolicies extends Partial<Pick<Policies, 'planner' | 'onNodeFail' | 'rejectAction'>> {
+interface GivenPolicies
+  extends Partial<Pick<Policies, 'planner' | 'onNodeFail' | 'rejectAction' | 'approvers'>> {
   readonly runtime?: readonly GivenPolicy[]
 }
 

@@ -78,6 +78,8 @@ export interface AskRow extends Ask {
   readonly decision?: string
   readonly by?: string
   readonly note?: string
+  /** Who has approved so far, where several people must; the last one is `by`. */
+  readonly approvedBy?: readonly string[]
 }
 
 export interface AskQuery {

@@ -273,6 +273,11 @@ const appliers: Appliers = {
     if (continues) takeUpCall(state, node, continues)
     setStatus(state, node, 'awaiting_hitl')
   },
+  hitl_approval(state, { payload: { requestId, by, audit } }) {
+    state.audit = audit.hash
+    state.approvals ??= new Map()
+    state.approvals.set(requestId, [...(state.approvals.get(requestId) ?? []), by])
+  },
   hitl_resolved(state, { payload }) {
     state.audit = payload.audit.hash
     state.openAsks.delete(payload.requestId)

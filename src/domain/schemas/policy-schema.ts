@@ -94,6 +94,7 @@ export const policiesSchema = closed({
   runtime: { type: 'array', items: runtimePolicySchema },
   onNodeFail: { enum: ['ask', 'fail'] },
   rejectAction: rejectActionSchema,
+  approvers: { type: 'integer', minimum: 1, maximum: 5 },
   ...Object.fromEntries(
     Object.entries(flatPolicySchemas).map(([name, schema]) => [name, { ...schema, deprecated: true }]),
   ),

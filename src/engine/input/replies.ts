@@ -13,7 +13,13 @@ import type { Store } from '../../domain/ports/store.ts'
 import { applyEvent } from '../../domain/run/fold.ts'
 import type { RunState } from '../../domain/run.ts'
 import type { CompileOptions } from '../../schema/compile/compile.ts'
-import { checkReply, type ReplyRefusal, resolveFact } from '../decide/ask/asks.ts'
+import {
+  approvalFact,
+  checkReply,
+  needsMoreApprovals,
+  type ReplyRefusal,
+  resolveFact,
+} from '../decide/ask/asks.ts'
 import { replyFeedback } from '../decide/ask/feedback.ts'
 import { mayReplan, replanLimitFailure } from '../decide/ask/rework.ts'
 import { actionFacts, mayAct } from '../decide/policies.ts'
@@ -79,6 +85,7 @@ export async function reply(outside: Outside, runId: string, given: Reply): Prom
   const own = withOwnValue(given)
   return appendChecked(outside, runId, own, (state, { now }) => {
     const refusal = checkReply(state, now, own)
+    if (!refusal && needsMoreApprovals(state, own)) return [approvalFact(state, now, own)]
     if (!refusal) return [resolveFact(state, now, own), ...replyFeedback(state, now, own)]
     const { reason, message, ...details } = refusal
     throw new ProvisoError(refusalCodes[reason], message, details)

@@ -19,6 +19,7 @@ export type Source = 'outside' | 'brought' | 'decided'
 export function findEventSource(event: JournalEvent, next?: JournalEvent): Source {
   switch (event.type) {
     case 'cancel_requested':
+    case 'hitl_approval':
     case 'attempt_settled':
       return 'outside'
     case 'attempt_end':

@@ -219,6 +219,7 @@ const essences: Essences = {
   validation_error: ({ payload }) => [payload.scope],
   policy_triggered: ({ payload }) => [payload.policyId, payload.trigger, payload.actionDetails],
   hitl_request: ({ payload }) => [payload.requestId, payload.kind, payload.valueHash],
+  hitl_approval: ({ payload }) => [payload.requestId],
   hitl_resolved: ({ payload }) => [payload.requestId, payload.decision],
   feedback_recorded: ({ payload }) => [payload.source, payload.nodes ?? null],
   nodes_reopened: ({ payload }) => [payload.requestId, payload.nodes, payload.downstream],

@@ -33,6 +33,11 @@ function askedIn(events: readonly JournalEvent[]) {
     if (event.type === 'hitl_request') {
       const { audit: _, continues: __, ...ask } = event.payload
       asked.set(ask.requestId, { seq, row: { ...ask, runId, tenant, status: 'pending', createdAt: at } })
+    } else if (event.type === 'hitl_approval') {
+      const { requestId, by } = event.payload
+      const before = asked.get(requestId)?.row
+      if (before === undefined) continue
+      asked.set(requestId, { seq, row: { ...before, approvedBy: [...(before.approvedBy ?? []), by] } })
     } else if (event.type === 'hitl_resolved') {
       const { requestId, decision, by, note } = event.payload
       const before = asked.get(requestId)?.row

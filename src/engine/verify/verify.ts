@@ -121,7 +121,8 @@ function compareAudit(
 ): void {
   const rows = new Map(audit.map((row) => [row.seq, row]))
   for (const event of events) {
-    if (event.type !== 'hitl_request' && event.type !== 'hitl_resolved') continue
+    if (event.type !== 'hitl_request' && event.type !== 'hitl_approval' && event.type !== 'hitl_resolved')
+      continue
     const row = rows.get(event.seq)
     rows.delete(event.seq)
     if (row === undefined) report(event.seq, 'audit', 'the audit table lacks it')
@@ -131,12 +132,13 @@ function compareAudit(
   for (const seq of rows.keys()) report(seq, 'audit', 'the audit table has it, and the journal does not')
 }
 
-function auditRow(event: JournalEvent<'hitl_request' | 'hitl_resolved'>): AuditRow {
+function auditRow(event: JournalEvent<'hitl_request' | 'hitl_approval' | 'hitl_resolved'>): AuditRow {
   const { runId, seq, at } = event
   const { requestId, audit } = event.payload
-  const asked = event.type === 'hitl_request'
-  const [by, what] = asked ? ['system', 'asked'] : [event.payload.by, event.payload.decision]
-  return { runId, requestId, seq, at, by, what, ...audit }
+  const row = { runId, requestId, seq, at, ...audit }
+  if (event.type === 'hitl_request') return { ...row, by: 'system', what: 'asked' }
+  const what = event.type === 'hitl_approval' ? 'approve' : event.payload.decision
+  return { ...row, by: event.payload.by, what }
 }
 
 // What must hold of every event of a history, one rule each. A rule reads the event, the state before it, and what

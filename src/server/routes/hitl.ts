@@ -58,6 +58,9 @@ const askSchema = {
     decision: { type: 'string' },
     by: { type: 'string' },
     note: { type: 'string' },
+    /** How many different people must approve, and who has so far. */
+    approvers: { type: 'integer' },
+    approvedBy: { type: 'array', items: { type: 'string' } },
   },
 } as const
 
@@ -143,6 +146,8 @@ const resolve: Omit<Route, 'path' | 'operation' | 'summary'> = {
         requestId: text,
         decision: { type: 'string' },
         status: { enum: runStatuses },
+        /** How many more people must approve; absent if the ask is resolved. */
+        missingApprovals: { type: 'integer' },
       },
     }),
     ...refusals(404, 409, 413, 415, 422),
@@ -155,7 +160,9 @@ const resolve: Omit<Route, 'path' | 'operation' | 'summary'> = {
     const { runId } = await requireAsk(app, caller, requestId)
     await app.reply(runId, { ...given, by: signature(caller) })
     const status = (await app.store.head(runId))?.status ?? 'running'
-    return { status: 200, body: { ok: true, runId, requestId, decision, status } }
+    const { approvers = 1, approvedBy = [], status: asked } = (await app.store.ask(requestId)) ?? {}
+    const missing = asked === 'pending' && { missingApprovals: approvers - approvedBy.length }
+    return { status: 200, body: { ok: true, runId, requestId, decision, status, ...missing } }
   },
 }
 

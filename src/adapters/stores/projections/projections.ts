@@ -77,7 +77,8 @@ export function wanted(events: readonly NewEvent[]): Wanted {
     if (event.type === 'plan_updated') for (const { id } of event.payload.nodes) found.nodeIds.add(id)
     if (event.type === 'nodes_reopened')
       for (const id of [...event.payload.nodes, ...event.payload.downstream]) found.nodeIds.add(id)
-    if (event.type === 'hitl_resolved') found.requestIds.add(event.payload.requestId)
+    if (event.type === 'hitl_resolved' || event.type === 'hitl_approval')
+      found.requestIds.add(event.payload.requestId)
     if (takesSnapshot.has(event.type)) found.everything = true
   }
   return found
@@ -139,6 +140,10 @@ export function project(run: ProjectedRun, events: readonly JournalEvent[], befo
         request(run, event, changes)
         changes.messages.push(messageOf(run.tenant, event))
         snapshot(event)
+        break
+      case 'hitl_approval':
+        approve(event, changes, before)
+        changes.messages.push(messageOf(run.tenant, event))
         break
       case 'hitl_resolved':
         resolve(event, changes, before)
@@ -206,6 +211,13 @@ function request(run: ProjectedRun, event: JournalEvent<'hitl_request'>, changes
   })
 }
 
+function approve(event: JournalEvent<'hitl_approval'>, changes: Changes, before: Before): void {
+  const { requestId, by, audit } = event.payload
+  const ask = changes.asks.get(requestId) ?? before.ask(requestId)
+  if (ask !== undefined) changes.asks.set(requestId, { ...ask, approvedBy: [...(ask.approvedBy ?? []), by] })
+  changes.audit.push({ ...auditRow(event), requestId, by, what: 'approve', ...audit })
+}
+
 function resolve(event: JournalEvent<'hitl_resolved'>, changes: Changes, before: Before): void {
   const { requestId, decision, by, note, audit } = event.payload
   const ask = changes.asks.get(requestId) ?? before.ask(requestId)
@@ -270,7 +282,7 @@ function correctionsOf(
 
 // Derives messages between people and a run (FLEX-86): one for each ask and one for its resolution.
 
-type Said = JournalEvent<'hitl_request' | 'hitl_resolved'>
+type Said = JournalEvent<'hitl_request' | 'hitl_approval' | 'hitl_resolved'>
 
 function messageOf(tenant: string, event: Said): MessageRow {
   const { runId, seq, at } = event
@@ -293,6 +305,7 @@ function messageOf(tenant: string, event: Said): MessageRow {
 /** An ask that expires has no human author. */
 function roleOf(event: Said): MessageRow['role'] {
   if (event.type === 'hitl_request') return 'agent'
+  if (event.type === 'hitl_approval') return 'operator'
   const { decision } = event.payload
   return decision === 'expired' || decision === 'settled' || decision === 'withdrawn' ? 'system' : 'operator'
 }
@@ -301,6 +314,10 @@ function bodyOf(event: Said): { readonly [name: string]: Json } {
   if (event.type === 'hitl_request') {
     const { kind, question, value } = event.payload
     return { kind, question, value }
+  }
+  if (event.type === 'hitl_approval') {
+    const { by, note } = event.payload
+    return { decision: 'approve', by, ...(note !== undefined && { note }) }
   }
   const { decision, by, note, value, rejectAction } = event.payload
   return {

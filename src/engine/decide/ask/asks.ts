@@ -6,6 +6,7 @@ import {
   type AskKind,
   type Decision,
   isAboutAnswer,
+  personOf,
   type RejectAction,
   type Reply,
   type Resolution,
@@ -65,6 +66,7 @@ export function askFacts(state: RunState, context: DecisionContext, wanted: Want
     requestId,
     valueHash: hash,
     decisions: wanted.decisions ?? decisionsOf[wanted.kind],
+    ...severalApprovers(state, wanted),
     expiresAt,
   }
   return [
@@ -75,6 +77,44 @@ export function askFacts(state: RunState, context: DecisionContext, wanted: Want
       { nodeId: wanted.nodeId },
     ),
   ]
+}
+
+/** Kinds of asks that the policy `approvers` applies to: approvals of something that is shown. */
+const needsApprovers: ReadonlySet<AskKind> = new Set(['approval', 'final', 'policy', 'side_effect'])
+
+/** Several people approve the same value, so none of them may edit it. */
+function severalApprovers(
+  { envelope }: RunState,
+  { kind }: WantedAsk,
+): Partial<Pick<Ask, 'approvers' | 'decisions'>> {
+  const { approvers = 1 } = envelope.policies
+  return approvers > 1 && needsApprovers.has(kind) ? { approvers, decisions: ['approve', 'reject'] } : {}
+}
+
+/** Whether an approval is not the last one that the ask needs. */
+export function needsMoreApprovals(state: RunState, { requestId, decision }: Reply): boolean {
+  const { approvers = 1 } = state.asks.get(requestId) ?? {}
+  return decision === 'approve' && (state.approvals?.get(requestId)?.length ?? 0) + 1 < approvers
+}
+
+/** Records one of several approvals, linked to the audit chain. */
+export function approvalFact(state: RunState, now: number, reply: Reply): NewEvent {
+  const { requestId, valueHash: subjectHash, by, note } = reply
+  const { runId } = state
+  const audit = auditLink(state.audit, {
+    runId,
+    requestId,
+    at: now,
+    by,
+    what: 'approve',
+    subjectHash,
+    words: note,
+  })
+  return factsFor(state, now)(
+    'hitl_approval',
+    { requestId, valueHash: subjectHash, by, ...(note !== undefined && { note }), audit },
+    { nodeId: state.asks.get(requestId)?.nodeId },
+  )
 }
 
 /** Counts asks without withdrawn ones: a new plan raises those again for the same value, or does not need them. */
@@ -211,7 +251,26 @@ export function checkReply(state: RunState, now: number, reply: Reply): ReplyRef
       reason: 'stale',
       message: 'The reply is about another value than the one shown: read the ask again',
     }
-  return checkValue(state, ask, reply)
+  return checkApprover(state, ask, reply) ?? checkValue(state, ask, reply)
+}
+
+/** Each of several approvals must come from another person. */
+function checkApprover(
+  { approvals }: RunState,
+  { requestId, approvers = 1 }: Ask,
+  { decision, by }: Reply,
+): ReplyRefusal | undefined {
+  const given = approvals?.get(requestId) ?? []
+  const isSame = decision === 'approve' && given.some((one) => personOf(one) === personOf(by))
+  if (!isSame) return undefined
+  const message = `${JSON.stringify(by)} has approved this ask already: it needs the approval of ${approvers} different people`
+  const hint = 'Let another person approve it, with a token of their own'
+  return {
+    reason: 'invalid',
+    message,
+    hint,
+    issues: [{ code: 'ask/invalid', at: { pointer: '/by' }, message, hint }],
+  }
 }
 
 /** Says why an ask is closed: answered, withdrawn or expired, or closed by the end of the run. */

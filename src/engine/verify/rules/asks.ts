@@ -1,5 +1,5 @@
 /** Asks are answered once, in time and as shown; what is denied does not happen; the audit is a chain. */
-import { isAboutAnswer } from '../../../domain/ask.ts'
+import { isAboutAnswer, personOf } from '../../../domain/ask.ts'
 import type { JournalEvent } from '../../../domain/event.ts'
 import { auditLink, valueHash } from '../../decide/ask/audit.ts'
 import type { Rule } from './rule.ts'
@@ -7,15 +7,26 @@ import type { Rule } from './rule.ts'
 export function asksAreAnsweredOnceInTimeAndAsShown(): Rule {
   const asks = new Map<string, JournalEvent<'hitl_request'>['payload']>()
   const resolved = new Set<string>()
+  const approvals = new Map<string, Set<string>>()
   return (event, _before, report) => {
     if (event.type === 'hitl_request') {
       const { requestId } = event.payload
       if (asks.has(requestId)) report('double-ask', `"${requestId}" was asked before`)
       asks.set(requestId, event.payload)
     }
+    if (event.type === 'hitl_approval') {
+      const { requestId, by } = event.payload
+      const people = approvals.get(requestId) ?? new Set()
+      if (resolved.has(requestId)) report('double-reply', `"${requestId}" was resolved before`)
+      if (people.has(personOf(by))) report('same-person', `"${by}" approved "${requestId}" before`)
+      approvals.set(requestId, people.add(personOf(by)))
+    }
     if (event.type !== 'hitl_resolved') return
     const { requestId, decision, valueHash: shown } = event.payload
     const ask = asks.get(requestId)
+    const people = new Set([...(approvals.get(requestId) ?? []), personOf(event.payload.by)])
+    if (decision === 'approve' && people.size < (ask?.approvers ?? 1))
+      report('approvers', `"${requestId}" was approved by ${people.size} of ${ask?.approvers} people`)
     if (resolved.has(requestId)) report('double-reply', `"${requestId}" was resolved before`)
     resolved.add(requestId)
     if (!ask) return report('reply', `"${requestId}" was never asked`)
@@ -162,6 +173,13 @@ const givesValue: ReadonlySet<string> = new Set(['edit', 'answer'])
 export function theAuditIsAChain(): Rule {
   let last = ''
   return (event, _before, report) => {
+    if (event.type === 'hitl_approval') {
+      const { requestId, by, note: words, valueHash: subjectHash, audit } = event.payload
+      const { runId, at } = event
+      const link = auditLink(last, { runId, requestId, at, by, what: 'approve', subjectHash, words })
+      if (link.hash !== audit.hash) report('audit', `the audit chain is broken at "${requestId}"`)
+      last = audit.hash
+    }
     if (event.type !== 'hitl_request' && event.type !== 'hitl_resolved') return
     const { requestId, audit } = event.payload
     const asked = event.type === 'hitl_request'
