@@ -1,8 +1,8 @@
 /** The output of an attempt, and the possible outcomes of a call. */
-
 import type { Issue } from '../base/errors/issue.ts'
 import { isObject, type Json } from '../base/json.ts'
-import type { ReaderIssueCode } from '../output/index.ts'
+import type { Pointer } from '../base/pointer.ts'
+import type { ReaderIssueCode, Repair } from '../output/index.ts'
 import type { JsonSchema } from '../schema/json-schema.ts'
 import type { attemptIssueTable } from './attempt-issue-table.ts'
 import { checkSchema } from './parse/parsed.ts'
@@ -106,4 +106,24 @@ export interface AttemptResult {
   readonly interrupted?: true
   /** The same attempt would end so again: it is not repeated, and an alternate has its turn at once. */
   readonly final?: true
+}
+
+/** Maximum number of stored repairs. They are provenance, not evidence: beyond this, see the raw text. */
+const mostNotes = 100
+
+export function repairNotes(repairs: readonly Repair[]): RepairNote[] {
+  return repairs
+    .slice(0, mostNotes)
+    .map(({ stage, rule, at }) => ({ stage, rule, ...('pointer' in at && { pointer: at.pointer }) }))
+}
+
+/** Those of the part, of what is in it and of what it is in; a repair without a pointer is of the whole text. */
+export function notesAbout(notes: readonly RepairNote[], part: Pointer): RepairNote[] {
+  return notes.filter(
+    ({ pointer }) => pointer === undefined || isWithin(pointer, part) || isWithin(part, pointer),
+  )
+}
+
+function isWithin(inner: Pointer, outer: Pointer): boolean {
+  return inner === outer || inner.startsWith(`${outer}/`)
 }

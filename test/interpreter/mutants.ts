@@ -290,7 +290,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: "keywords at the root of the caller's schema are not checked",
-    file: 'src/plan/prove/obligations/answer.ts',
+    file: 'src/plan/prove/obligations/supply.ts',
     find: 'const { callerSchema: schema } = resolved\n',
     replace: 'const { callerSchema: schema } = resolved\n  if (schema) return []\n',
     seed: 88,

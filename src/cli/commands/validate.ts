@@ -1,10 +1,19 @@
 /** `proviso validate`: lints a pipeline file, and with `--fix` fixes the issues that have a fix. */
+
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { type Command, Option } from 'commander'
 import {
+  type Baseline,
+  baselineOf,
   compareWithBaseline,
   findUnneededRule,
   type LintIssue,
   lintSettings,
+  namedProfile,
+  type Profile,
+  type Profiles,
+  parseBaseline,
+  readProfileFile,
   renderUnneededRule,
   ruleNamed,
   rulePage,
@@ -15,9 +24,9 @@ import { addConfigOptions, type ConfigFlags, readSettings } from '../input/confi
 import { addUseOption } from '../input/read-work.ts'
 import { useModules } from '../input/use-modules.ts'
 import { printNote, printText, refuse } from '../print.ts'
+import type { Unreadable } from '../read-input.ts'
 import { isImport, type LintedFile, lintPipeline, reportLinted } from '../validate/check-pipeline.ts'
-import { type FixFlags, fixPipeline } from '../validate/fix-pipeline.ts'
-import { chooseProfile, readBaseline, writeBaseline } from '../validate/lint-files.ts'
+import { cannotWrite, type FixFlags, fixPipeline } from '../validate/fix-pipeline.ts'
 
 interface Flags extends FixFlags, ConfigFlags {
   readonly use: readonly string[]
@@ -141,4 +150,40 @@ function finish(file: string, linted: LintedFile, flags: Flags): number {
     severity === 'error' || (severity === 'warning' && flags.failOnWarn === true)
   if (reported.issues.some(({ code }) => isImport(code))) return exitCode('importFailed')
   return exitCode(reported.issues.some(fails) ? 'lint' : 'ok')
+}
+
+/** `--rules`: a file if one of that name exists, else a profile. */
+export function chooseProfile(
+  given: string | undefined,
+  profiles: Profiles,
+): { readonly profile: Profile } | { readonly unreadable: Unreadable } {
+  if (given === undefined) return { profile: [] }
+  const read = existsSync(given)
+    ? readProfileFile(readFileSync(given, 'utf8'), given)
+    : namedProfile(given, profiles)
+  return 'profile' in read ? read : { unreadable: { message: `--rules: ${read.problem}`, hint: read.hint } }
+}
+
+export function readBaseline(
+  file: string,
+): { readonly baseline: Baseline } | { readonly unreadable: Unreadable } {
+  const hint = 'Create one with --update-baseline'
+  if (!existsSync(file)) return { unreadable: { message: `--baseline: ${file} not found`, hint } }
+  try {
+    const baseline = parseBaseline(JSON.parse(readFileSync(file, 'utf8')))
+    if (baseline) return { baseline }
+  } catch {
+    // Invalid JSON is reported below, like any other invalid baseline.
+  }
+  return { unreadable: { message: `--baseline: ${file} is not a baseline`, hint } }
+}
+
+/** Returns the error if the file cannot be written. */
+export function writeBaseline(file: string, issues: readonly LintIssue[]): Unreadable | undefined {
+  try {
+    writeFileSync(file, `${JSON.stringify(baselineOf(issues), null, 2)}\n`)
+    return undefined
+  } catch (error) {
+    return cannotWrite(file, error)
+  }
 }

@@ -6,7 +6,7 @@ import type { Envelope } from '../../domain/envelope.ts'
 import { type RaoRow, raoRows } from '../../domain/plan/rao-rows.ts'
 import type { Draft, Edge, Source } from '../../domain/plan.ts'
 import type { ProveResult } from '../../plan/index.ts'
-import { membersOf } from '../../schema/build/members.ts'
+import { membersOf } from '../../schema/build/project.ts'
 import { describeCondition, parseCondition } from '../../schema/condition/condition.ts'
 import type { NodeView } from '../live/progress.ts'
 

@@ -1,13 +1,12 @@
-/** Reads the journal of a run: folded to a state, or as a stream of events. */
-
+/** Reads the journal of a run, folded to a state or as a stream of events, and waits for its changes without missing any. */
 import { ProvisoError } from '../../base/errors/error.ts'
+import type { Clock } from '../../base/time/clock.ts'
 import type { JournalEvent } from '../../domain/event.ts'
 import type { Store } from '../../domain/ports/store.ts'
 import { fold } from '../../domain/run/fold.ts'
 import type { RunState } from '../../domain/run.ts'
 import { isTerminal } from '../../domain/status.ts'
 import type { CompileOptions } from '../../schema/compile/compile.ts'
-import type { Changes } from './watch-changes.ts'
 
 const pageSize = 5000
 
@@ -74,4 +73,48 @@ async function isOver(store: Store, runId: string, after: number): Promise<boole
   const head = await store.head(runId)
   if (!head) throw new ProvisoError('run/missing', `Run "${runId}" not found`)
   return after >= head.seq && isTerminal(head.status)
+}
+
+export interface Changes {
+  /** Resolves with the next change of the run after the call, or after `pollMs` at the latest. */
+  next(runId: string, signal?: AbortSignal): Promise<void>
+  /** Notifies all waiters of a change. */
+  notify(runId: string): void
+  close(): void
+}
+
+/** Combines notifications with polling: not every store can notify about writes of other processes. */
+export function createChanges(store: Store, clock: Clock, pollMs: number): Changes {
+  const waiting = new Map<string, Set<() => void>>()
+  const notify = (runId: string) => {
+    const listeners = waiting.get(runId)
+    waiting.delete(runId)
+    for (const listener of listeners ?? []) listener()
+  }
+  const stop = store.onChange(notify)
+  return {
+    notify,
+    next(runId, signal) {
+      return new Promise((resolve) => {
+        const done = () => {
+          cancelTimer()
+          signal?.removeEventListener('abort', done)
+          const listeners = waiting.get(runId)
+          listeners?.delete(done)
+          if (listeners?.size === 0) waiting.delete(runId)
+          resolve()
+        }
+        const cancelTimer = clock.timer(clock.now() + pollMs, done)
+        if (signal?.aborted) return done()
+        signal?.addEventListener('abort', done, { once: true })
+        const listeners = waiting.get(runId) ?? new Set()
+        listeners.add(done)
+        waiting.set(runId, listeners)
+      })
+    },
+    close() {
+      stop()
+      for (const runId of [...waiting.keys()]) notify(runId)
+    },
+  }
 }

@@ -7,9 +7,8 @@ import type { EventPayloads } from '../../domain/event.ts'
 import type { Store } from '../../domain/ports/store.ts'
 import type { RunState } from '../../domain/run.ts'
 import { type RunStatus, terminalStatuses, waitingStatuses } from '../../domain/status.ts'
-import { loadState } from './journal.ts'
+import { type Changes, loadState } from './journal.ts'
 import { statusOf } from './run-head.ts'
-import type { Changes } from './watch-changes.ts'
 
 /** The state of a run that has ended or needs a person to continue. */
 export interface Settled {

@@ -9,15 +9,20 @@ import { createStop, type Stop, withSignal } from '../../base/stop.ts'
 import type { Clock } from '../../base/time/clock.ts'
 import type { RetryableFailure, RetrySource } from '../../base/time/retry.ts'
 import { createCallRetries } from '../../domain/attempt/call-retries.ts'
-import { repairNotes } from '../../domain/attempt/repair-notes.ts'
 import { type Capability, canAct } from '../../domain/capability.ts'
-import type { AttemptResult, Output, RepairNote, Usage } from '../../domain/output.ts'
+import {
+  type AttemptResult,
+  type Output,
+  type RepairNote,
+  repairNotes,
+  type Usage,
+} from '../../domain/output.ts'
 import { type PlanNode, withFacets } from '../../domain/plan.ts'
 import type { Dispatch, Dispatcher } from '../../domain/ports/dispatcher.ts'
 import { isRaoError, type RaoContract, violationIssue } from '../../domain/rao/rao-contract.ts'
 import { readRaoEnvelope } from '../../domain/rao/rao-envelope.ts'
 import { parse } from '../../output/index.ts'
-import { membersOf } from '../../schema/build/members.ts'
+import { membersOf } from '../../schema/build/project.ts'
 import { type CompileOptions, compileSchema } from '../../schema/compile/compile.ts'
 import type { JsonSchema } from '../../schema/json-schema.ts'
 import { isLocal } from '../decide/budget.ts'

@@ -2,7 +2,7 @@
 import { isObject, type Json } from '../../base/json.ts'
 import type { Pointer } from '../../base/pointer.ts'
 import { mapOf } from '../../schema/build/composite-schemas.ts'
-import { membersOf } from '../../schema/build/members.ts'
+import { membersOf } from '../../schema/build/project.ts'
 import type { JsonSchema } from '../../schema/json-schema.ts'
 import { valuesOf } from '../../schema/values/schema-values.ts'
 import { isAbsent } from '../../schema/values/value-set.ts'

@@ -12,7 +12,7 @@ import { addDefinition, both, refers } from '../../schema/build/combine.ts'
 import { compileSchema } from '../../schema/compile/compile.ts'
 import type { ViolationCode } from '../../schema/issue-table.ts'
 import type { JsonSchema } from '../../schema/json-schema.ts'
-import { isVacant } from '../../schema/values/has-no-values.ts'
+import { isVacant } from '../../schema/values/schema-values.ts'
 import { createDiagnostic } from '../diagnostics.ts'
 import type { FacetIssueCode } from '../issue-table.ts'
 

@@ -2,23 +2,25 @@
  * Turns a draft into a plan, or reports why not. Only this module creates plans, so everything the engine runs was
  * proved here. Fails closed: a check that throws rejects the draft, and no constraint of the caller is ever skipped.
  */
+
+import type { Constraint } from '../../domain/contract.ts'
 import type { Diagnostic, DiagnosticBundle } from '../../domain/diagnostic.ts'
-import type { Plan } from '../../domain/plan.ts'
+import type { BodyPlan, Plan, PlanNode, Source } from '../../domain/plan.ts'
+import { membersOf } from '../../schema/build/project.ts'
+import { answerId } from '../builtin-capabilities.ts'
 import { createDiagnostic } from '../diagnostics.ts'
-import { buildPlan } from './build-plan.ts'
 import { conflictOf, type Goal, goalsOf, type Judgement, judgeGoal } from './goals/goals.ts'
 import { forCaller } from './hints.ts'
 import { leaveOutInactive, leaveOutUnfit } from './leave-out.ts'
 import { markConsequences, mergeDiagnostics, type Score } from './merge-diagnostics.ts'
-import { answer } from './obligations/answer.ts'
 import { dag, exits } from './obligations/dag.ts'
 import { nodeConstraints, unlikeConditions } from './obligations/node-constraints.ts'
 import { policies, policyNames } from './obligations/policies.ts'
-import { nodeContracts, raoPolicies } from './obligations/rao-contracts.ts'
+import { applyContracts, nodeContracts, raoPolicies } from './obligations/rao-contracts.ts'
 import { shape } from './obligations/shape.ts'
-import { spending } from './obligations/spending.ts'
-import { contractsFit, supply } from './obligations/supply.ts'
-import type { Obligation, ProveRequest, Resolved } from './proof-request.ts'
+import { limitsOf, spending } from './obligations/spending.ts'
+import { answer, contractsFit, supply } from './obligations/supply.ts'
+import type { Obligation, ProveRequest, Resolved, ResolvedNode, Slot } from './proof-request.ts'
 import { resolveDraft } from './resolve/resolve.ts'
 import { inBody } from './resolve/resolve-body.ts'
 import { findUnparsedDraft, findUnparsedInput, size } from './unparsed-input.ts'
@@ -207,4 +209,98 @@ function unchecked(what: string, error: unknown): Diagnostic {
     suggestion: 'Check the draft and the contract; if both are valid, report a bug of the prover',
     details: { message: error instanceof Error ? error.message : String(error) },
   })
+}
+
+type Unbranded = { readonly [K in keyof Plan as K extends string ? K : never]: Plan[K] }
+
+function buildPlan(
+  resolved: Resolved,
+  judgements: readonly Judgement[],
+  diagnostics: DiagnosticBundle,
+): Plan {
+  const { request, nodes, graph, slots } = resolved
+  const aside = bySlot(slots, false)
+  const derived = nodes.filter(({ draft }) => draft.derived).map(({ id }) => id)
+  const plan: Unbranded = {
+    version: request.version,
+    nodes: nodes.map((node) => planNode(node, judgements, request)),
+    edges: graph.edges,
+    output: outputOf(slots),
+    ...(Object.keys(aside).length > 0 && { aside }),
+    limits: limitsOf(request),
+    diagnostics,
+    metadata: {
+      ...request.draft.metadata,
+      planVersion: request.version,
+      planVersionTag: `v${request.version}`,
+      branches: nodes.filter(({ kind }) => kind === 'branch').length,
+      derived,
+      normalizationInjected: nodes.some(isNormalization),
+    },
+  }
+  // The brand exists only in the type; no other code may cast to it.
+  return Object.freeze(plan) as Plan
+}
+
+/** Whether a node only converts a value that is supplied in another form (FLEX-32). */
+function isNormalization({ kind, draft }: ResolvedNode): boolean {
+  return kind === 'transformation' && draft.capabilityId === answerId
+}
+
+function planNode(node: ResolvedNode, judgements: readonly Judgement[], request: ProveRequest): PlanNode {
+  const { kind, input, output, inputs, needs, requires, postConditions, provenance, alternateContracts } =
+    node
+  const { body: _, ...draft } = node.draft
+  const most = draft.constraints?.max_duration_ms
+  const timeoutMs = most === undefined ? draft.timeoutMs : Math.min(most, draft.timeoutMs ?? most)
+  const guards: Constraint[] = judgements
+    .filter((each) => each.guards.includes(node.id))
+    .map(({ goal }) => goal.constraint)
+  const rao = applyContracts(node, request)
+  return {
+    ...draft,
+    kind,
+    contracts: { input, output },
+    inputs,
+    ...(alternateContracts && { alternateContracts }),
+    needs,
+    ...(requires.length > 0 && { requires }),
+    postConditions,
+    guards,
+    provides: membersOf(output).map(({ name }) => name),
+    enforces: judgements
+      .filter(({ enforcers }) => enforcers.includes(node.id))
+      .map(({ goal }) => goal.constraint.constraintId),
+    facetProvenance: provenance,
+    ...(rao.length > 0 && { rao }),
+    ...(timeoutMs !== undefined && { timeoutMs }),
+    ...(draft.loop && { loop: { ...draft.loop, state: node.state ?? true } }),
+    ...(node.body && { body: bodyPlan(node.body) }),
+  }
+}
+
+/**
+ * Builds the plan of a body. Constraints of the caller apply to the whole answer, so nodes of a body guard and enforce
+ * none.
+ */
+function bodyPlan(body: Resolved): BodyPlan {
+  return {
+    nodes: body.nodes.map((node) => planNode(node, [], body.request)),
+    edges: body.graph.edges,
+    output: outputOf(body.slots),
+  }
+}
+
+/** Binds the whole answer to one list of sources, or each property to its own. */
+function outputOf(slots: readonly Slot[]): Plan['output'] {
+  const [whole] = slots.filter(({ inAnswer, prefix }) => inAnswer && prefix.length === 0)
+  return whole === undefined ? { properties: bySlot(slots, true) } : whole.sources
+}
+
+function bySlot(slots: readonly Slot[], inAnswer: boolean): { [property: string]: readonly Source[] } {
+  return Object.fromEntries(
+    slots.flatMap(({ prefix: [name], sources, inAnswer: held }) =>
+      name !== undefined && held === inAnswer && sources.length > 0 ? [[name, sources]] : [],
+    ),
+  )
 }

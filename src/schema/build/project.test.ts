@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { compileSchema } from '../compile/compile.ts'
 import type { JsonSchema } from '../json-schema.ts'
-import { isVacant } from '../values/has-no-values.ts'
+import { isVacant } from '../values/schema-values.ts'
 import { both } from './combine.ts'
 import { project } from './project.ts'
 

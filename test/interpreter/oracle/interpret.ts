@@ -15,7 +15,7 @@ export function interpret(given: Case): Expected {
   // A new plan keeps what is done, or does it again: every attempt ends alike where new plans are ordered. What it changes
   // is done anew, and so is all that was made from it: the answer is that of the new plan alone.
   const spent = new Set(actingPolicies(given, first.nodes).filter(({ action }) => action === 'replan'))
-  // A policy orders one new plan. The node that it looked at is done again, and then the next policy in the list acts.
+  // A policy orders one new plan. The node that it checks is done again, and then the next policy in the list acts.
   const policies = given.policies.filter((policy) => !spent.has(policy))
   const second = interpretPlan({ ...replanned(given), policies })
   const nodes = new Map(

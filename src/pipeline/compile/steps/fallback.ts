@@ -5,7 +5,7 @@
 import type { Binding } from '../../../domain/plan.ts'
 import { both } from '../../../schema/build/combine.ts'
 import type { JsonSchema } from '../../../schema/json-schema.ts'
-import { isVacant } from '../../../schema/values/has-no-values.ts'
+import { isVacant } from '../../../schema/values/schema-values.ts'
 import type { CallStep, Worker } from '../../parse/pipeline.ts'
 import { asBinding, complain, type Scope } from '../build.ts'
 import { agentId } from '../capabilities.ts'

@@ -5,7 +5,7 @@
 import { both } from '../../../schema/build/combine.ts'
 import { compileSchema } from '../../../schema/compile/compile.ts'
 import { fitOf } from '../../../schema/fit/fit.ts'
-import { isVacant } from '../../../schema/values/has-no-values.ts'
+import { isVacant } from '../../../schema/values/schema-values.ts'
 import type { CallStep, LoopStep, Pipeline } from '../../parse/pipeline.ts'
 import { type CompileSteps, complain, innerScope, type Scope } from '../build.ts'
 import { importedAs } from '../capabilities.ts'

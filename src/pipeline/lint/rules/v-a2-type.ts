@@ -1,7 +1,7 @@
 /** V-A2-TYPE: two schemas of one value that no value satisfies. */
 import { both } from '../../../schema/build/combine.ts'
 import type { JsonSchema } from '../../../schema/json-schema.ts'
-import { isVacant } from '../../../schema/values/has-no-values.ts'
+import { isVacant } from '../../../schema/values/schema-values.ts'
 import type { Rule, RuleFinding } from '../rule.ts'
 import { entryOf, type LintStep, type LintView, plainAt } from '../view/lint-view.ts'
 import { outputSchema, usable } from '../view/step-schema.ts'

@@ -1,7 +1,7 @@
 /** V-A5: the output of a model call that is never used. */
 
 import { isObject } from '../../../base/json.ts'
-import { membersOf } from '../../../schema/build/members.ts'
+import { membersOf } from '../../../schema/build/project.ts'
 import { setEntry } from '../../yaml/yaml-edits.ts'
 import type { Rule } from '../rule.ts'
 import { isTaken } from '../view/context-index.ts'

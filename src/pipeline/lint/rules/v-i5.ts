@@ -1,6 +1,6 @@
 /** V-I5: an input that the imported pipeline cannot accept. */
 import { both } from '../../../schema/build/combine.ts'
-import { isVacant } from '../../../schema/values/has-no-values.ts'
+import { isVacant } from '../../../schema/values/schema-values.ts'
 import type { Rule } from '../rule.ts'
 import { entryOf, textAt } from '../view/lint-view.ts'
 import { givenSchema } from '../view/step-schema.ts'

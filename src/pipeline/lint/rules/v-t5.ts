@@ -1,6 +1,6 @@
 /** V-T5: a member that the schema of the referenced value does not have. */
 import { closest } from '../../../base/closest.ts'
-import { membersOf } from '../../../schema/build/members.ts'
+import { membersOf } from '../../../schema/build/project.ts'
 import { declares } from '../../../schema/values/schema-values.ts'
 import { partsOf } from '../../templates/template-marks.ts'
 import type { Rule } from '../rule.ts'

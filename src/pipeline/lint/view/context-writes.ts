@@ -1,7 +1,7 @@
 /** Computes what steps write into the context, as far as the file declares it, and where two branches of a parallel step write the same member. */
 import type { TextRange } from '../../../base/errors/issue.ts'
 import { isObject } from '../../../base/json.ts'
-import { membersOf } from '../../../schema/build/members.ts'
+import { membersOf } from '../../../schema/build/project.ts'
 import { entryOf, type LintStep, type LintView, textAt } from './lint-view.ts'
 import { updatesContext } from './output-kind.ts'
 import { outputSchema } from './step-schema.ts'

@@ -3,7 +3,7 @@
  * fallback nodes handle. Data edges come from bindings: they order nodes and activate none.
  */
 import type { Draft, Edge, PlanEdge } from '../../../domain/plan.ts'
-import { membersOf } from '../../../schema/build/members.ts'
+import { membersOf } from '../../../schema/build/project.ts'
 import type { ResolvedNode, Supply } from '../proof-request.ts'
 import { targetsOf } from '../scenarios/scenario.ts'
 import { nodesIn, sourcesOf } from '../sources.ts'

@@ -5,7 +5,7 @@
 import { isObject, type Json, own } from '../../../base/json.ts'
 import type { Capability } from '../../../domain/capability.ts'
 import type { DraftRequest } from '../../../domain/ports/planner.ts'
-import { membersOf } from '../../../schema/build/members.ts'
+import { membersOf } from '../../../schema/build/project.ts'
 import { checkId, isBuiltin } from '../../builtin-capabilities.ts'
 import { facetsByName, type Port, portsOf } from '../../catalog/ports.ts'
 import type { SearchRequest } from '../search-request.ts'

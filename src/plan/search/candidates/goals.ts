@@ -4,8 +4,7 @@
  */
 import { child } from '../../../base/pointer.ts'
 import type { Level } from '../../../domain/contract.ts'
-import { membersOf } from '../../../schema/build/members.ts'
-import { project } from '../../../schema/build/project.ts'
+import { membersOf, project } from '../../../schema/build/project.ts'
 import type { JsonSchema } from '../../../schema/json-schema.ts'
 import { hold, openNode } from '../../../schema/values/schema-node.ts'
 import type { Path } from '../../../schema/values/schema-values.ts'
