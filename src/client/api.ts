@@ -387,7 +387,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Readiness probe: the server accepts requests and its store answers */
+        /** Readiness probe: the server accepts requests and its store can be written to */
         get: operations["readyz"];
         put?: never;
         post?: never;
@@ -3867,7 +3867,13 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        status: string;
+                        /** @enum {unknown} */
+                        status: "stopping" | "store";
+                        /** @description Stable code, such as store/replaced */
+                        code?: string;
+                        reason?: string;
+                        /** @description What to do about it */
+                        hint?: string;
                     };
                 };
             };

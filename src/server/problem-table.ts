@@ -159,6 +159,11 @@ export const errorStatus: Readonly<Record<ErrorCode, ProblemRow>> = {
   'planner/throttled': { status: 503, title: 'The planner model is throttled' },
   'planner/unavailable': { status: 503, title: 'The planner model is not available' },
   'store/unavailable': { status: 503, title: 'The store is not available' },
+  'store/replaced': {
+    status: 503,
+    title: 'A file of the database was deleted or replaced while it was open',
+  },
+  'store/lost': { status: 503, title: 'The database has lost acknowledged commits' },
   'store/corrupt': { status: 500, title: 'Internal error' },
   'store/closed': { status: 503, title: 'The server is shutting down' },
   'stream/full': { status: 503, title: 'Too many open streams' },

@@ -136,6 +136,16 @@ export const errorTable = {
     exitCode: 2,
     hint: 'Check `cause`, then retry: acknowledged writes are not lost',
   },
+  'store/replaced': {
+    fate: 'fix',
+    exitCode: 2,
+    hint: 'Put the original files back, or stop the process, restore a backup with `proviso restore`, and start again',
+  },
+  'store/lost': {
+    fate: 'fix',
+    exitCode: 2,
+    hint: 'List the losses with `proviso verify`; put the original files back, restore a backup with `proviso restore`, or accept the loss with `proviso doctor --accept-loss`',
+  },
   'store/corrupt': { fate: 'internal', exitCode: 1, hint: 'Restore the store from a backup' },
   'store/closed': { fate: 'fix', exitCode: 1, hint: 'Open the store again' },
   'stream/full': {

@@ -2,7 +2,8 @@
 import type { Command } from 'commander'
 import { ProvisoError } from '../../base/errors/error.ts'
 import type { Issue } from '../../base/errors/issue.ts'
-import type { Store } from '../../domain/ports/store.ts'
+import type { Json } from '../../base/json.ts'
+import type { AnchorCheck, Store } from '../../domain/ports/store.ts'
 import { loadEvents } from '../../engine/journal/journal.ts'
 import { verifyHistory } from '../../engine/verify/verify.ts'
 import { loadAsks } from '../../engine/verify/verify-asks.ts'
@@ -23,7 +24,7 @@ export function addVerifyCommand(program: Command): void {
       .command('verify')
       .summary('check the journals of a store')
       .description(
-        'check the journal, head, audit chain and asks of every run, or of the given runs, without writing',
+        'check the journal, head, audit chain and asks of every run, or of the given runs, and compare the store with its anchor, without writing',
       )
       .argument('[runs...]', 'run ids (default: all)'),
   )
@@ -31,7 +32,9 @@ export function addVerifyCommand(program: Command): void {
     .addHelpText('after', `\n${describeExitCodes(['ok', 'usage', 'unmet'])}`)
     .action(async (runIds: readonly string[], { store, json }: Flags) => {
       const counts = { runs: 0, events: 0 }
+      let anchor: AnchorCheck = { state: 'absent', problems: [] }
       const bad = await readStore(chooseExistingStore(store), async (opened) => {
+        if (runIds.length === 0 && opened.checkAnchor) anchor = await opened.checkAnchor()
         const found: VerifiedRun[] = []
         for await (const run of verifyRuns(opened, runIds)) {
           counts.runs++
@@ -42,21 +45,38 @@ export function addVerifyCommand(program: Command): void {
         return found
       })
       clearCount()
-      if (json) printJson({ ok: bad.length === 0, ...counts, bad }, 'line')
-      else report(bad, counts)
-      process.exitCode = exitCode(bad.length === 0 ? 'ok' : 'unmet')
+      const isOk = bad.length === 0 && anchor.problems.length === 0
+      if (json) printJson({ ok: isOk, ...counts, bad, anchor: toJson(anchor) }, 'line')
+      else report(bad, counts, anchor)
+      process.exitCode = exitCode(isOk ? 'ok' : 'unmet')
     })
 }
 
-function report(bad: readonly VerifiedRun[], counts: { runs: number; events: number }): void {
+function toJson({ problems, ...anchor }: AnchorCheck): Json {
+  return { ...anchor, problems: problems.map((problem) => ({ ...problem, runs: [...problem.runs] })) }
+}
+
+function report(
+  bad: readonly VerifiedRun[],
+  counts: { runs: number; events: number },
+  anchor: AnchorCheck,
+): void {
+  for (const { code, message } of anchor.problems)
+    printNote(`${colors.red('✗')} ${colors.bold('anchor')}  ${message} (${code})`)
+  if (anchor.problems.length > 0) printNote(lossHint)
   for (const { runId, issues } of bad)
     for (const { at, code, message } of issues) {
       const location = 'pointer' in at ? at.pointer : ''
       printNote(`${colors.red('✗')} ${colors.bold(`${runId}${location}`)}  ${message} (${code})`)
     }
-  const verdict = bad.length === 0 ? 'all in order' : `${bad.length} not in order`
+  const losses = anchor.problems.length > 0 ? 'acknowledged runs are missing' : ''
+  const wrong = bad.length > 0 ? `${bad.length} not in order` : ''
+  const verdict = [losses, wrong].filter((part) => part !== '').join(', ') || 'all in order'
   printText(`${count(counts.runs, 'run')}, ${count(counts.events, 'event')}: ${verdict}`)
 }
+
+const lossHint =
+  'Put the original files back or restore a backup with `proviso restore`; `proviso doctor --accept-loss` continues without what is lost'
 
 const onTerminal = process.stderr.isTTY === true && !env.noColor
 

@@ -198,6 +198,27 @@ export interface Pruned {
   readonly values: number
 }
 
+/** An acknowledged commit that is not in the store, or not as it was. */
+export interface AnchorProblem {
+  readonly code: 'anchor/lost' | 'anchor/other-file' | 'anchor/other-history' | 'anchor/count'
+  readonly message: string
+  /** Runs that lost acknowledged events, as far as they are known. */
+  readonly runs: readonly string[]
+}
+
+/** The store compared with its anchor: the count and hash of the last acknowledged commit, kept outside of the database. */
+export interface AnchorCheck {
+  /** `absent`: no anchor is kept, so lost commits cannot be noticed. */
+  readonly state: 'ok' | 'lost' | 'absent'
+  /** The last acknowledged commit, its time, its hash, and the runs and events that the store had after it. */
+  readonly commit?: number
+  readonly at?: number
+  readonly head?: string
+  readonly runs?: number
+  readonly events?: number
+  readonly problems: readonly AnchorProblem[]
+}
+
 export interface Store {
   readonly name: string
   /** Creates the run with its first events (sequence from 1); `false` if the id is taken. */
@@ -262,6 +283,14 @@ export interface Store {
 
   /** Tokens, registrations and idempotency keys. */
   readonly records: Records
+
+  /**
+   * Checks that the store can acknowledge writes: writes a little and syncs it. Rejects with the reason. Absent: a store
+   * without a disk.
+   */
+  probe?(): Promise<void>
+  /** Compares the store with its anchor. Absent: the store keeps none. */
+  checkAnchor?(): Promise<AnchorCheck>
 
   close(): Promise<void>
 }

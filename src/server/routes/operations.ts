@@ -1,9 +1,11 @@
 /** Routes for operators: liveness and readiness probes, metrics, the OpenAPI document. */
 
+import { errorTable, ProvisoError } from '../../base/errors/error.ts'
 import type { Json } from '../../base/json.ts'
 import { defaultTenant } from '../auth/authenticate.ts'
 import { openApiDocument } from '../openapi.ts'
 import { refusal } from '../problem.ts'
+import { errorStatus } from '../problem-table.ts'
 import type { Route } from '../route.ts'
 import type { ServedApp } from '../served.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
@@ -28,27 +30,85 @@ export const livez: Route = {
   handle: async () => ({ status: 200, body: { status: 'alive' } }),
 }
 
+const notReadyBody = {
+  type: 'object',
+  required: ['status'],
+  properties: {
+    status: { enum: ['stopping', 'store'] },
+    code: { type: 'string', description: 'Stable code, such as store/replaced' },
+    reason: { type: 'string' },
+    hint: { type: 'string', description: 'What to do about it' },
+  },
+} as const
+
 export const readyz: Route = {
   method: 'GET',
   path: '/readyz',
   operation: 'readyz',
-  summary: 'Readiness probe: the server accepts requests and its store answers',
+  summary: 'Readiness probe: the server accepts requests and its store can be written to',
   roles: 'anyone',
-  replies: { 200: ok('Ready', statusBody), 503: ok('Not ready', statusBody) },
+  replies: { 200: ok('Ready', statusBody), 503: ok('Not ready', notReadyBody) },
   async handle(_call, { app, isStopping }) {
     if (isStopping?.()) return { status: 503, body: { status: 'stopping' } }
-    const answers = await storeAnswers(app)
-    return answers ? { status: 200, body: { status: 'ready' } } : { status: 503, body: { status: 'store' } }
+    const trouble = await probeStore(app)
+    if (trouble === undefined) return { status: 200, body: { status: 'ready' } }
+    return { status: 503, body: { status: 'store', ...trouble } }
   },
 }
 
-async function storeAnswers({ store }: ServedApp): Promise<boolean> {
-  const late = new Promise<boolean>((resolve) => setTimeout(() => resolve(false), patienceMs).unref())
-  const asked = store.nextWake().then(
-    () => true,
-    () => false,
-  )
-  return Promise.race([asked, late])
+type StoreTrouble = { readonly code: string; readonly reason: string; readonly hint: string }
+
+/** Anyone may ask: a store is probed at most once in this time, because a probe writes. */
+const probeEveryMs = 1_000
+
+interface Probe {
+  readonly at: number
+  readonly found: Promise<StoreTrouble | undefined>
+}
+
+const lastProbes = new WeakMap<object, Probe>()
+
+async function probeStore({ store }: ServedApp): Promise<StoreTrouble | undefined> {
+  const late = new Promise<StoreTrouble>((resolve) => setTimeout(() => resolve(tooLate), patienceMs).unref())
+  return Promise.race([startProbe(store), late])
+}
+
+function startProbe(store: ServedApp['store']): Probe['found'] {
+  const last = lastProbes.get(store)
+  const now = performance.now()
+  if (last !== undefined && now - last.at < probeEveryMs) return last.found
+  const probed = store.probe ? store.probe() : store.nextWake()
+  const found = probed.then(() => undefined, describeTrouble)
+  lastProbes.set(store, { at: now, found })
+  return found
+}
+
+const tooLate: StoreTrouble = {
+  code: 'store/unavailable',
+  reason: `The store has not answered within ${patienceMs / 1_000} seconds`,
+  hint: 'Check the disk or the database server',
+}
+
+/** Anyone may read this: messages may contain paths, so only the reason is shown. The log has the message. */
+function describeTrouble(cause: unknown): StoreTrouble {
+  const code = ProvisoError.is(cause) ? cause.code : 'internal'
+  if (code === 'store/replaced' || code === 'store/lost')
+    return { code, reason: errorStatus[code].title, hint: errorTable[code].hint }
+  if (isDiskFull(cause))
+    return {
+      code,
+      reason: 'The disk of the store is full',
+      hint: 'Free space: writes continue by themselves',
+    }
+  return { code, reason: 'The store cannot be written to', hint: 'Check the log of the server' }
+}
+
+/** SQLite reports a full disk as such, or as an I/O error with the code of the system below. */
+function isDiskFull(cause: unknown): boolean {
+  for (let error: unknown = cause; error instanceof Error; error = error.cause)
+    if (/^(ENOSPC|EDQUOT|EFBIG|SQLITE_FULL|53100)/.test(String((error as { code?: unknown }).code)))
+      return true
+  return false
 }
 
 // `GET /metrics`: metrics for a scraper with an operator's token. In development mode every caller is an operator. Metrics

@@ -16,7 +16,7 @@ import { postgresDialect } from '../sql/dialects/postgres-dialect.ts'
 import { migrate } from '../sql/migrations/migrate.ts'
 import type { SqlDriver } from '../sql/sql-driver.ts'
 import { createSqlStore } from '../sql/sql-store.ts'
-import { runStepsLater } from '../sql/steps.ts'
+import { ask, runStepsLater } from '../sql/steps.ts'
 import type { Tables } from '../sql/tables.ts'
 import {
   createConnection,
@@ -81,7 +81,15 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     await pool.end()
     throw error
   }
-  return createSqlStore(createDriver({ options, config, pool, builder, sockets, retry }))
+  const driver = createDriver({ options, config, pool, builder, sockets, retry })
+  return { ...createSqlStore(driver), probe: () => driver.run(() => ask(writeProbe)).then(() => {}) }
+}
+
+/** Writes a name that has expired already, and is deleted with the others. */
+const writeProbe = {
+  sql: `insert into once_names (name_hash, name, body, take_id, taken_at, expires_at) values ('probe', '', 'null', '', 0, 0)
+    on conflict (name_hash) do update set taken_at = once_names.taken_at + 1`,
+  parameters: [],
 }
 
 interface ConfigParts {

@@ -47,6 +47,7 @@ export function createErase(driver: SqlDriver, ends: TransactionEnds): (request:
       await driver.transaction(() =>
         deleteRuns(group, prune, {
           ...ends,
+          chain: driver.chain,
           *also() {
             answers += yield* finish(runs, request)
           },

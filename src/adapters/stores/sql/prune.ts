@@ -9,7 +9,7 @@ import type { Prune, Pruned } from '../../../domain/ports/store.ts'
 import { isTerminal, terminalStatuses } from '../../../domain/status.ts'
 import type { SqlDialect } from './dialects/sql-dialect.ts'
 import type { TransactionEnds } from './operations.ts'
-import type { SqlDriver } from './sql-driver.ts'
+import type { CommitChain, SqlDriver } from './sql-driver.ts'
 import { createTemplates, type Templates } from './statements/templates.ts'
 import { ask, type Statement, type Steps } from './steps.ts'
 import type { RunTable, Tables } from './tables.ts'
@@ -49,7 +49,9 @@ export function createPrune(
     }
     await walk(request, async (over) => {
       for (const group of groupByEvents(over)) {
-        const gone = await driver.transaction(() => deleteRuns(group, statements, { begin, commit }))
+        const gone = await driver.transaction(() =>
+          deleteRuns(group, statements, { begin, commit, chain: driver.chain }),
+        )
         runs += gone.length
         events += gone.reduce((sum, { seq }) => sum + seq, 0)
       }
@@ -99,18 +101,23 @@ export function groupByEvents(over: readonly Pick<RunTable, 'run_id' | 'seq'>[])
 interface DeleteParts extends TransactionEnds {
   /** More work in the same transaction, last before the commit. */
   readonly also?: () => Steps<void>
+  readonly chain?: CommitChain | undefined
 }
 
 export function* deleteRuns(
   runIds: readonly string[],
   statements: PruneStatements,
-  { begin, commit, also }: DeleteParts,
+  { begin, commit, also, chain }: DeleteParts,
 ): Steps<Pick<SeenRun, 'run_id' | 'seq'>[]> {
-  const [, gone = []] = yield [begin, statements.deleteHeads({}, runIds)]
+  const [, rows = []] = yield [begin, statements.deleteHeads({}, runIds)]
+  const gone = rows as unknown as Pick<SeenRun, 'run_id' | 'seq'>[]
   yield statements.deleteParts(runIds)
   if (also) yield* also()
-  yield [commit]
-  return gone as unknown as Pick<SeenRun, 'run_id' | 'seq'>[]
+  const deleted = gone.map(({ run_id, seq }) => ({ runId: run_id, seq }))
+  const link = deleted.length > 0 ? chain?.link({ created: 0, rows: [], deleted }) : undefined
+  yield [...(link ?? []), commit]
+  chain?.linked()
+  return gone
 }
 
 interface Swept {

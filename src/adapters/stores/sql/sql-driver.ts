@@ -4,8 +4,8 @@ import type { Listeners } from '../shared/listeners.ts'
 import type { SqlDialect } from './dialects/sql-dialect.ts'
 import type { GroupCommitOptions } from './group-commit.ts'
 import type { HotRuns } from './hot-runs.ts'
-import type { Steps } from './steps.ts'
-import type { Tables } from './tables.ts'
+import type { Statement, Steps } from './steps.ts'
+import type { EventTable, Tables } from './tables.ts'
 import type { Write, WriteResult } from './writes.ts'
 
 export interface SqlDriver {
@@ -25,9 +25,29 @@ export interface SqlDriver {
   readonly hot?: HotRuns
   /** Removes the bytes of deleted rows from the files; returns where some may remain, and what to do about it. */
   purge(): Promise<readonly string[]>
+  /** Only for databases with a single writer. */
+  readonly chain?: CommitChain
   /** Called after a commit: notifies other processes, if possible. */
   notifyOthers(changed: ReadonlyMap<string, number>): void
   /** Nothing more comes; what is under way need not be tried for long. */
   closing?(): void
   close(): Promise<void>
+}
+
+/** What a commit changes in the journal. */
+export interface CommitChange {
+  /** Number of new runs. */
+  readonly created: number
+  /** New events. */
+  readonly rows: readonly Pick<EventTable, 'run_id' | 'seq' | 'type' | 'payload'>[]
+  /** Deleted runs, with the number of their events. */
+  readonly deleted: readonly { readonly runId: string; readonly seq: number }[]
+}
+
+/** Counts commits in a hash chain, which is kept in the database. */
+export interface CommitChain {
+  /** Returns the statements that record a commit, to be sent right before it. */
+  link(change: CommitChange): readonly Statement[]
+  /** The commit has happened. */
+  linked(): void
 }

@@ -116,7 +116,7 @@ function createWriteGroup(
   driver: SqlDriver,
   { reads, ends, tails }: WriteGroupParts,
 ): GroupCommit<Write, WriteResult> {
-  const { hot, listeners, ledger = false } = driver
+  const { chain, hot, listeners, ledger = false } = driver
   const statements = createWriteStatements(driver.builder, driver.dialect)
   return createGroupCommit<Write, WriteResult>({
     ...driver.group,
@@ -133,6 +133,7 @@ function createWriteGroup(
             now: driver.now(),
             again,
             ...(hot && { hot }),
+            ...(chain && { chain }),
           }),
         )
         .catch((error: unknown) => {

@@ -150,7 +150,7 @@ describe('a disk', () => {
           took()
         },
       },
-      () => now,
+      { now: () => now },
     )
     return { disk, write: () => durability.whenDurable(() => {}, { writes: true }) }
   }

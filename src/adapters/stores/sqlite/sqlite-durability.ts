@@ -25,9 +25,15 @@ const quickMs = 1
 /** Smoothing factor of the average sync time: one slow sync among many has little weight. */
 const weight = 0.1
 
+interface DurabilityOptions {
+  readonly now?: () => number
+  /** Called after work that wrote; the function that it returns is called when that is on the disk, and may refuse to acknowledge it. */
+  readonly onCommit?: () => () => void
+}
+
 export function createDurability(
   connection: Syncing,
-  now: () => number = () => performance.now(),
+  { now = () => performance.now(), onCommit }: DurabilityOptions = {},
 ): Durability {
   /** Average duration of a sync; unknown at first. */
   let usualMs = 2 * quickMs
@@ -92,7 +98,9 @@ export function createDurability(
         if (total === changes) return result
         changes = total
       }
+      const acknowledge = onCommit?.()
       if (!syncOnThread()) await start()
+      acknowledge?.()
       return result
     },
   }

@@ -6,21 +6,26 @@ import { closeSync, existsSync, openSync, realpathSync } from 'node:fs'
 import { ProvisoError } from '../../../base/errors/error.ts'
 import { type Clock, systemClock } from '../../../base/time/clock.ts'
 import type { Pace } from '../../../base/time/pace.ts'
-import type { Store } from '../../../domain/ports/store.ts'
+import type { AnchorCheck, Store } from '../../../domain/ports/store.ts'
 import { isProgrammingError } from '../shared/is-programming-error.ts'
 import { createListeners } from '../shared/listeners.ts'
 import { sqliteDialect } from '../sql/dialects/sqlite-dialect.ts'
 import { createHotRuns } from '../sql/hot-runs.ts'
 import { migrate } from '../sql/migrations/migrate.ts'
 import { createSqlStore } from '../sql/sql-store.ts'
-import { runSteps, type Steps } from '../sql/steps.ts'
+import { ask, type Row, runSteps, type Steps } from '../sql/steps.ts'
 import type { Tables } from '../sql/tables.ts'
+import { type AnchorContent, anchorFileOf, readAnchor } from './files/anchor.ts'
+import { createChainTable, probeStatement } from './files/commit-chain.ts'
+import { type CommitGuard, guardCommits } from './files/commit-guard.ts'
+import { compareAnchor, compareCounts } from './files/compare-anchor.ts'
+import { probeDisk } from './files/probe-disk.ts'
 import { type OpenSqlite, openLibsql, type SqliteConnection, sqliteBuilder } from './open-sqlite.ts'
-import { createDurability, type Durability } from './sqlite-durability.ts'
+import { createDurability, type Durability, type Work } from './sqlite-durability.ts'
 import { followFile } from './sqlite-follow.ts'
 
 export interface SqliteStoreOptions {
-  /** The file; it and its companions (`-wal`, `-shm`, `-writer`) are made when they are missing. */
+  /** The file; it and its companions (`-wal`, `-shm`, `-writer`, `-anchor`) are made when they are missing. */
   readonly path: string
   /** Clock of leases and wake-ups. Default: the system's. */
   readonly clock?: Pick<Clock, 'now'>
@@ -35,6 +40,13 @@ export interface SqliteStoreOptions {
   readonly ledger?: boolean
   /** Schedules the answers to writes among the other work of an app, which passes its own. Default: one per store. */
   readonly pace?: Pace | undefined
+  /**
+   * The file that counts acknowledged commits, so that their loss is noticed; `false`: none. Default: the file `-anchor`
+   * beside the database. On another disk it also survives the loss of this one.
+   */
+  readonly anchor?: string | false
+  /** Opens a file that has lost acknowledged commits, and begins a new anchor. Default false. */
+  readonly acceptLoss?: boolean
   /** How often a reader looks for changes while there are listeners, in milliseconds. Default 100. */
   readonly pollMs?: number
   /** How a file is opened. Default: libsql. */
@@ -57,7 +69,12 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
   const unlock = readOnly ? () => {} : lockWriter(path, open)
   try {
     const connection = await openTables(options, open)
-    return createStore(connection, options, unlock)
+    try {
+      return createStore(connection, options, unlock)
+    } catch (error) {
+      connection.close()
+      throw error
+    }
   } catch (error) {
     unlock()
     throw error instanceof ProvisoError ? error : unavailable(path, error)
@@ -65,7 +82,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
 }
 
 async function openTables(
-  { path, synchronous = 'FULL', readOnly = false, ledger = false }: SqliteStoreOptions,
+  { path, synchronous = 'FULL', readOnly = false, ledger = false, clock = systemClock }: SqliteStoreOptions,
   open: OpenSqlite,
 ): Promise<SqliteConnection> {
   const connection = open(path)
@@ -84,6 +101,7 @@ async function openTables(
       connection.execute('begin immediate')
       await bringUpToDate()
       freeHeldRuns(connection)
+      createChainTable(connection, clock.now())
       connection.execute('commit')
       // From here on the log is synced outside of SQLite.
       if (connection.sync && connection.syncNow) connection.execute('pragma synchronous = normal')
@@ -110,7 +128,9 @@ function freeHeldRuns(connection: SqliteConnection): void {
 
 function createStore(connection: SqliteConnection, options: SqliteStoreOptions, unlock: () => void): Store {
   const { path, clock = systemClock, readOnly = false, pollMs = 100, ledger = false, pace } = options
-  const durability = durabilityOf(connection, options)
+  const anchorPath = anchorPathOf(options)
+  const guard = readOnly ? undefined : guardCommits(connection, { ...options, anchorPath })
+  const durability = durabilityOf(connection, options, guard)
   const listeners = readOnly ? followFile(connection, pollMs) : createListeners()
   let closed = false
 
@@ -126,19 +146,38 @@ function createStore(connection: SqliteConnection, options: SqliteStoreOptions, 
     }
   }
 
-  /** What the work wrote is on the disk when this resolves; where SQLite itself sees to that, it is already. */
-  async function onDisk<T>(work: () => T, about?: { readonly writes: boolean }): Promise<T> {
+  /** What the work wrote is on the disk, in the file with this name, and in the anchor when this resolves. */
+  async function onDisk<T>(work: () => T, about?: Work): Promise<T> {
     if (closed) throw isClosed()
-    if (!durability) return work()
     try {
-      return await durability.whenDurable(work, about)
+      guard?.checkFiles()
+      if (durability) return await durability.whenDurable(work, about)
+      const result = work()
+      // SQLite itself has synced, unless `synchronous` is NORMAL.
+      if (about?.writes) guard?.takeCommit()()
+      return result
     } catch (error) {
       if (error instanceof ProvisoError || isProgrammingError(error)) throw error
       throw closed ? isClosed() : unavailable(path, error)
     }
   }
 
-  return createSqlStore({
+  const transaction = <T>(steps: Steps<T>) =>
+    onDisk(
+      () => {
+        try {
+          return run(steps)
+        } catch (error) {
+          guard?.chain.forget()
+          // What failed is undone, so that nothing of it is seen and the next write finds a clean connection.
+          if (!closed && connection.inTransaction) connection.execute('rollback')
+          throw error
+        }
+      },
+      { writes: true },
+    )
+
+  const store = createSqlStore({
     dialect: sqliteDialect,
     builder: sqliteBuilder<Tables>(connection),
     listeners,
@@ -146,30 +185,60 @@ function createStore(connection: SqliteConnection, options: SqliteStoreOptions, 
     now: () => clock.now(),
     ledger,
     ...(!readOnly && { hot: createHotRuns() }),
+    ...(guard && { chain: guard.chain }),
     run: (steps) => onDisk(() => run(steps(false))),
-    transaction: (steps) =>
-      onDisk(
-        () => {
-          try {
-            return run(steps(false))
-          } catch (error) {
-            // What failed is undone, so that nothing of it is seen and the next write finds a clean connection.
-            if (!closed && connection.inTransaction) connection.execute('rollback')
-            throw error
-          }
-        },
-        { writes: true },
-      ),
+    transaction: (steps) => transaction(steps(false)),
     purge: () => onDisk(() => purgeFile(connection, path), { writes: true }),
     // Readers in other processes poll the file.
     notifyOthers: () => {},
     async close() {
       closed = true
       await durability?.settled()
+      guard?.close()
       connection.close()
       unlock()
     },
   })
+  return {
+    ...store,
+    async checkAnchor() {
+      // The anchor first: commits that come meanwhile are then in the file alone.
+      const content = anchorPath === undefined ? undefined : readAnchor(anchorPath)
+      return onDisk(() => checkAnchor(connection, content))
+    },
+    ...(guard && {
+      probe: shareRunning(async () => {
+        guard.checkFiles('now')
+        await transaction(ask<Row>(probeStatement(clock.now())))
+        await probeDisk(path).catch((cause: unknown) => {
+          throw unavailable(path, cause)
+        })
+      }),
+    }),
+  }
+}
+
+/** Calls that come while one is running get its result. */
+function shareRunning<T>(work: () => Promise<T>): () => Promise<T> {
+  let running: Promise<T> | undefined
+  return () => {
+    running ??= work().finally(() => {
+      running = undefined
+    })
+    return running
+  }
+}
+
+/** All of one moment: what is written in between would be missing on one side. */
+function checkAnchor(connection: SqliteConnection, content: AnchorContent | undefined): AnchorCheck {
+  connection.execute('begin')
+  try {
+    const check = compareAnchor(content, connection)
+    const problems = [...check.problems, ...compareCounts(connection)]
+    return { ...check, ...(problems.length > 0 && { state: 'lost' }), problems }
+  } finally {
+    connection.execute('commit')
+  }
 }
 
 /** Rewrites the file without the space of deleted rows, which still has their bytes, and empties the log, which does too. */
@@ -183,9 +252,17 @@ function purgeFile(connection: SqliteConnection, path: string): readonly string[
 function durabilityOf(
   { sync, syncNow, execute }: SqliteConnection,
   { synchronous = 'FULL', readOnly = false }: SqliteStoreOptions,
+  guard: CommitGuard | undefined,
 ): Durability | undefined {
   const canSync = sync && syncNow && synchronous === 'FULL' && !readOnly
-  return canSync ? createDurability({ sync, syncNow, execute }) : undefined
+  return canSync
+    ? createDurability({ sync, syncNow, execute }, guard && { onCommit: () => guard.takeCommit() })
+    : undefined
+}
+
+function anchorPathOf({ anchor, path }: SqliteStoreOptions): string | undefined {
+  if (anchor === false) return undefined
+  return anchor ?? anchorFileOf(realpathSync(path))
 }
 
 function isClosed(): ProvisoError {
@@ -224,7 +301,7 @@ const writing = new Set<string>()
  * Ensures one writing process per file: acquires a lock or throws, and returns a function that releases it. A lock file next
  * to the database is held by an open transaction; the operating system releases the lock when the process ends.
  */
-function lockWriter(path: string, open: OpenSqlite): () => void {
+export function lockWriter(path: string, open: OpenSqlite): () => void {
   const file = realFile(path)
   const lock = openLock(path, file, open)
   try {
@@ -275,7 +352,8 @@ const lockOf = (file: string) => `${file}-writer`
  */
 function realFile(path: string): string {
   try {
-    closeSync(openSync(path, 'a'))
+    // Not opened if it exists: closing any handle of a file releases the locks that this process has on it.
+    if (!existsSync(path)) closeSync(openSync(path, 'a'))
     return realpathSync(path)
   } catch (cause) {
     throw cannotOpen(path, cause)

@@ -7,6 +7,7 @@ import { correctionRow } from '../ledger.ts'
 import { toChunks } from '../rows/chunk.ts'
 import { askRow, auditRow, changeRow, messageRow, nodeRow, outputRow, snapshotRow } from '../rows/rows.ts'
 import { spanRow } from '../rows/span-rows.ts'
+import type { CommitChain } from '../sql-driver.ts'
 import type { WriteStatements } from '../statements/write-statements.ts'
 import { askAll, type Statement, type Steps } from '../steps.ts'
 import type { OpenRun } from './project-runs.ts'
@@ -16,23 +17,25 @@ interface Context {
   readonly commit: Statement
   /** The ledger of corrections is kept. */
   readonly ledger?: boolean
+  readonly chain?: CommitChain
 }
 
 /** `changes` are those of the runs that were touched, in the same order. */
 export function* changeStatements(
   touched: readonly OpenRun[],
   changes: readonly Changes[],
-  { statements, commit, ledger = false }: Context,
+  { statements, commit, ledger = false, chain }: Context,
 ): Steps<void> {
   const own = touched.map((run, index) => rowsOf(run, changes[index]))
   const all = <R>(pick: (rows: RunRows) => R[]): R[] => own.flatMap(pick)
+  const events = touched.flatMap((run) => run.rows)
   const writes = [
     ...touched
       .filter((run) => run.head !== run.stored)
       .map(({ head, stored }) =>
         statements[isHeldAlike(head, stored) ? 'updateProgress' : 'updateHead'](changeRow(head)),
       ),
-    ...statements.insertEvents(touched.flatMap((run) => run.rows)),
+    ...statements.insertEvents(events),
     ...statements.upsertNodes(all(({ nodes }) => nodes)),
     ...statements.upsertSnapshots(all(({ snapshots }) => snapshots)),
     ...statements.upsertOutputs(all(({ outputs }) => outputs)),
@@ -42,7 +45,12 @@ export function* changeStatements(
     ...statements.upsertSpans(all(({ spans }) => spans)),
     ...(ledger ? statements.upsertCorrections(all(({ corrections }) => corrections)) : []),
   ]
-  yield [...(yield* newValues(touched, statements)), ...writes, commit]
+  const values = yield* newValues(touched, statements)
+  const created = touched.filter((run) => run.begins).length
+  // A commit that only releases leases changes nothing in the journal.
+  const link = events.length > 0 ? chain?.link({ created, rows: events, deleted: [] }) : undefined
+  yield [...values, ...writes, ...(link ?? []), commit]
+  chain?.linked()
 }
 
 /** Whether an append leaves the holder and the due time of a run as they are in its row. */

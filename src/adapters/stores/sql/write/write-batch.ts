@@ -21,6 +21,7 @@ import {
 import type { Changes } from '../../projections/projections.ts'
 import type { HotRuns } from '../hot-runs.ts'
 import { headRow, toCore } from '../rows/rows.ts'
+import type { CommitChain } from '../sql-driver.ts'
 import type { ReadStatements } from '../statements/read-statements.ts'
 import type { LockedRow, WriteStatements } from '../statements/write-statements.ts'
 import { askAll, type Statement, type Steps } from '../steps.ts'
@@ -40,6 +41,8 @@ export interface BatchContext {
   readonly again: boolean
   /** The ledger of corrections is kept. */
   readonly ledger?: boolean
+  /** Counts the commit, for a single writer. */
+  readonly chain?: CommitChain
   /** Cached rows that need not be read, for a single writer. */
   readonly hot?: HotRuns
 }
