@@ -20,6 +20,7 @@ const insideOnly = {
     'executors/local.ts',
     'executors/model.ts',
     'providers/provider-table.ts',
+    'stores/store-operations.ts',
   ],
   // The app imports this file without loading the web framework.
   server: ['agents/agents.ts'],

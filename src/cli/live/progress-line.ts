@@ -1,0 +1,25 @@
+/** One line on a terminal that shows how far long work has come; without a terminal, nothing is printed. */
+import type { Progress } from '../../adapters/stores/store-operations.ts'
+import { env } from '../env.ts'
+
+export interface ProgressLine {
+  readonly show: (progress: Progress) => void
+  readonly clear: () => void
+}
+
+export function createProgressLine(): ProgressLine {
+  const isOnTerminal = process.stderr.isTTY === true && !env.noColor
+  return {
+    show({ done, total, unit }) {
+      if (!isOnTerminal) return
+      const share =
+        total === undefined || total === 0 ? '' : ` ${Math.min(100, Math.round((100 * done) / total))} %`
+      process.stderr.write(
+        `\r\u001b[K${unit === 'bytes' ? `${Math.round(done / 1_048_576)} MB` : `${done} rows`}${share}`,
+      )
+    },
+    clear() {
+      if (isOnTerminal) process.stderr.write('\r\u001b[K')
+    },
+  }
+}
