@@ -6,7 +6,7 @@ import type { ParseIssue } from '../domain/parse/issue-table.ts'
 import type { Engine } from '../engine/engine.ts'
 import { readDraft, readEnvelope } from './parse-given.ts'
 
-export interface StartOptions {
+interface StartOptions {
   readonly engine: Pick<Engine, 'start'>
   readonly tracing: Pick<Tracing, 'runs'> | undefined
   readonly newId: () => string

@@ -27,7 +27,7 @@ export interface DecisionContext {
   readonly askMs: number
 }
 
-export interface FactDetails {
+interface FactDetails {
   readonly nodeId?: string | undefined
   readonly message?: string | undefined
 }

@@ -13,7 +13,7 @@ import type { Once } from '../../domain/ports/records.ts'
 import { isFresh, isSignature, verify, windowSeconds } from './signature.ts'
 
 /** Identifies an attempt in its callback URL. */
-export interface AttemptName {
+interface AttemptName {
   readonly runId: string
   readonly nodeId: string
   readonly attempt: number
@@ -22,7 +22,7 @@ export interface AttemptName {
 }
 
 /** The state of an attempt, from the journal. */
-export interface AttemptFacts {
+interface AttemptFacts {
   readonly tenant: string
   readonly capabilityId: string
   readonly idempotencyKey: string
@@ -41,7 +41,7 @@ export interface UnawaitedAnswer extends Pick<AttemptName, 'runId' | 'nodeId' | 
   readonly outcome: Outcome
 }
 
-export interface CallbacksOptions {
+interface CallbacksOptions {
   readonly once: Once
   readonly clock: Clock
   /** Reads the journal, in whichever process the run is active; `undefined` if the attempt does not exist. */

@@ -11,7 +11,7 @@ interface End {
 }
 
 /** Statuses with a meaning of their own; the others are mapped by class (4xx, 5xx). */
-export const statusTable: Readonly<Record<number, End>> = {
+const statusTable: Readonly<Record<number, End>> = {
   408: { outcome: 'timed_out' },
   // The same key may be in progress at the agent.
   409: { outcome: 'provider_error' },

@@ -29,9 +29,9 @@ export function sign(signed: Signed, secrets: readonly string[]): string {
   return secrets.map((secret) => `v1=${hmac(signed, secret)}`).join(',')
 }
 
-export type Verdict = 'good' | 'forged' | 'stale'
+type Verdict = 'good' | 'forged' | 'stale'
 
-export interface Verification {
+interface Verification {
   /** The header. */
   readonly signature: string
   readonly secrets: readonly string[]

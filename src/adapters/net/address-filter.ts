@@ -32,7 +32,7 @@ export interface AddressFilter {
 }
 
 /** A refused connection. The message names the fix. */
-export class AddressRefused extends Error {
+class AddressRefused extends Error {
   override readonly name = 'AddressRefused'
   readonly code = 'PROVISO_ADDRESS_REFUSED'
 }

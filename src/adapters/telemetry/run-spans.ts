@@ -31,7 +31,7 @@ interface Stretch {
 }
 
 /** Runs that have a span at the same time; the oldest loses its own early beyond that. */
-export const mostStretches = 10_000
+const mostStretches = 10_000
 
 /** The events that spans are made of. */
 export const spanTypes = [
@@ -41,13 +41,13 @@ export const spanTypes = [
   'complete',
 ] as const satisfies readonly EventType[]
 
-export interface Begun {
+interface Begun {
   readonly trace: Trace | undefined
   /** The run was not stored. */
   abandon(errorType: string): void
 }
 
-export interface SpanParent {
+interface SpanParent {
   readonly trace: Trace | undefined
   readonly recording: boolean
 }

@@ -30,7 +30,7 @@ export function formatFailure(format: OutputFormat, { issues }: AttemptResult): 
 }
 
 /** What a node declares about its answer in words (`data.expectedAnswer`), such as the choice of a router. */
-export interface ExpectedAnswer {
+interface ExpectedAnswer {
   /** Completes "Expected …". */
   readonly answer: string
   /** What to change if another answer comes. */

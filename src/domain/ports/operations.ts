@@ -80,7 +80,7 @@ function hashOperation({ prev, ...row }: Omit<OperationRow, 'hash'>): string {
 }
 
 /** One row that breaks the chain. */
-export interface BrokenOperation {
+interface BrokenOperation {
   readonly seq: number
   readonly message: string
 }

@@ -32,7 +32,7 @@ export interface ChangedBy {
 }
 
 /** A token that replaces another one. */
-export interface TokenRotation extends ChangedBy {
+interface TokenRotation extends ChangedBy {
   readonly tokenId: string
   readonly next: Pick<TokenRow, 'tokenId' | 'hash' | 'expiresAt'>
   /** How long the old token stays valid. */

@@ -9,7 +9,7 @@ import type { DecisionContext } from '../events.ts'
 // Returns what the decision logic needs to know about the capabilities of a catalog.
 
 /** Kinds whose text and values are untrusted by default. */
-export const untrustedKinds: readonly string[] = ['model', 'http', 'mcp', 'scripted']
+const untrustedKinds: readonly string[] = ['model', 'http', 'mcp', 'scripted']
 
 export function knowCapabilities(
   untrusted: readonly string[] = untrustedKinds,

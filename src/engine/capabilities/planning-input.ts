@@ -7,7 +7,7 @@ import type { Considered, DraftRequest } from '../../domain/ports/planner.ts'
 import type { RunState } from '../../domain/run.ts'
 import { promptLimits, shortlist } from '../../plan/index.ts'
 
-export interface PlanningInput {
+interface PlanningInput {
   /** As `plan_requested` records it. */
   readonly recorded: Pick<EventPayloads['plan_requested'], 'capabilities' | 'crcs'>
   /** For the planner, so that it does not price the same candidates again; absent if a draft names them. */

@@ -19,7 +19,7 @@ export interface ClaimBackOff {
 }
 
 /** The capabilities that a run of this tenant needs and this process lacks. */
-export interface Lack {
+interface Lack {
   readonly tenant: string
   readonly missing: readonly string[]
 }

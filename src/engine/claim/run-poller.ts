@@ -3,7 +3,7 @@ import type { Clock } from '../../base/time/clock.ts'
 import type { Claim, Store } from '../../domain/ports/store.ts'
 import type { Actor } from '../run-loop/run-actor-context.ts'
 
-export interface RunPollerOptions {
+interface RunPollerOptions {
   readonly store: Store
   readonly clock: Clock
   readonly owner: string

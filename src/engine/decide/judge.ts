@@ -308,7 +308,7 @@ function undecidedFacts(state: RunState, context: DecisionContext, node: NodeSta
   return nextFacts(state, context, withBrokenConditions(state, node))
 }
 
-export function completeFacts(
+function completeFacts(
   state: RunState,
   context: DecisionContext,
   node: NodeState,

@@ -18,7 +18,7 @@ import { reopenFacts } from './ask/reopen.ts'
 import { holds, type Verdict } from './checks/conditions.ts'
 
 /** The input of the policy rules: what has happened. */
-export interface PolicyInput {
+interface PolicyInput {
   /** All triggers that apply: the first policy that matches any of them wins. */
   readonly kinds: readonly TriggerKind[]
   readonly node?: NodeState
@@ -124,7 +124,7 @@ const legacyNames: Record<Action['type'], string> = {
   retry: 'retry',
 }
 
-export interface Ordered {
+interface Ordered {
   readonly policyId: string
   readonly action: Action
   readonly trigger: TriggerKind | 'follow_up'

@@ -45,7 +45,7 @@ export interface Start {
  * Events without an attempt; a start; `later` (budget may become available again); or `missing`: only a process that has
  * the capability can decide and start it.
  */
-export type StartDecision =
+type StartDecision =
   | { readonly facts: NewEvent[] }
   | { readonly start: Start }
   | { readonly missing: string }

@@ -16,7 +16,7 @@ import { plainCopy } from '../../domain/parse/plain-copy.ts'
 import type { Dispatcher } from '../../domain/ports/dispatcher.ts'
 
 /** The result; or why it is not a result; or, if only the answer is invalid, the issue with it. */
-export type Taken =
+type Taken =
   | { readonly result: AttemptResult }
   | { readonly fault: string }
   | { readonly issue: Issue; readonly usage: Usage }

@@ -23,7 +23,7 @@ import { factsFor } from '../events.ts'
 import { keptNodes } from './kept-nodes.ts'
 
 /** Proves drafts; an engine remembers recent proofs. */
-export type Prove = typeof prove
+type Prove = typeof prove
 
 export interface PlanningCall {
   readonly prove: Prove

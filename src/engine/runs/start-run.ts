@@ -14,7 +14,7 @@ import type { Origin } from '../run-loop/run-actor-context.ts'
 import type { ActiveRuns } from './active-runs.ts'
 import type { EngineSettings } from './engine-settings.ts'
 
-export interface Starts {
+interface Starts {
   readonly start: Engine['start']
   /** Rejects the starts that the store has not answered; their runs may be stored. */
   close(): void

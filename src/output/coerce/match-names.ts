@@ -15,7 +15,7 @@ function isNormal(text: string): boolean {
   return /^[a-z\d]*$/.test(text)
 }
 
-export type Match<T> =
+type Match<T> =
   | { readonly kind: 'one'; readonly value: T }
   | { readonly kind: 'many'; readonly values: readonly T[] }
   | undefined

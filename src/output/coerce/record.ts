@@ -28,7 +28,7 @@ interface Link {
 }
 
 /** A point to which a record can be rolled back. */
-export interface Mark {
+interface Mark {
   readonly last: Link | undefined
   readonly cost: number
   readonly issues: number

@@ -183,7 +183,7 @@ export function followedByColon(w: Window, from: number): Answer {
 }
 
 /** `:`, its full-width equivalent, `=` or `=>`. */
-export function isColon(buf: string, i: number): boolean {
+function isColon(buf: string, i: number): boolean {
   if (ch.fold(buf.charCodeAt(i)) === ch.COLON) return true
   return buf.charCodeAt(i) === ch.EQUALS && buf.charCodeAt(i + 1) !== ch.EQUALS
 }

@@ -8,7 +8,7 @@ import * as ch from './chars.ts'
 import { isEscapedSpace, MORE, memberAt, NO, quotedKeyAt, skip, YES } from './lookahead.ts'
 import { LIST, type Machine, OBJECT } from './machine.ts'
 
-export type Bare =
+type Bare =
   | { readonly kind: 'number'; readonly value: number; readonly rule: RuleName | undefined }
   | { readonly kind: 'big'; readonly value: string }
   | { readonly kind: 'boolean'; readonly value: boolean; readonly rule: RuleName | undefined }

@@ -35,7 +35,7 @@ function* rewritings(text: string): Generator<string> {
   }
 }
 
-export interface Found {
+interface Found {
   readonly attempt: Attempt | undefined
   readonly tooDeep: boolean
 }

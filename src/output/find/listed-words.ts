@@ -4,7 +4,7 @@
  */
 import { normalForm } from '../coerce/match-names.ts'
 
-export interface FoundWord {
+interface FoundWord {
   readonly start: number
   readonly length: number
 }

@@ -10,7 +10,7 @@ export function explainsMore(whole: Attempt, part: Attempt, declared: ReadonlySe
 }
 
 /** Number of scalars in a list, or under the declared keys of an object. */
-export function explained(value: unknown, declared: ReadonlySet<string>): number {
+function explained(value: unknown, declared: ReadonlySet<string>): number {
   let leaves = 0
   const stack: unknown[] = isObject(value)
     ? Object.entries(value).flatMap(([key, member]) =>

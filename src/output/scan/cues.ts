@@ -7,9 +7,9 @@ import type { Region } from './region.ts'
 
 /** How trustworthy a region is as the answer: lower is better. */
 export const ANSWER = 0
-export const EXAMPLE = 1
+const EXAMPLE = 1
 export const ECHO = 2
-export const REASONING = 3
+const REASONING = 3
 
 const CORRECTION =
   /\b(?:actually|corrected|correction|correct (?:version|answer|json|output|one)|final (?:answer|output|result|json|version|response)|revised|updated version|fixed version|instead|wait|let me (?:fix|correct|redo)|here is the (?:fixed|final))\b|\b(?:edit|erratum|errata|right|correct)\s*:|bonne réponse|korrektur|sondern|correcto|corretto|корректн|исправлен|korrigiert|richtig ist|corregid|corrigé|rectif|更正|修正|最终|最終|正しい/i

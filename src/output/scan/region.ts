@@ -36,7 +36,7 @@ export interface Nodes {
 }
 
 /** Summary of a region's edits. Cached: many readings of one region use it, and a region may have a million edits. */
-export interface EditSummary {
+interface EditSummary {
   readonly cost: number
   /** A value without a key or position. */
   readonly stray: TextEdit | undefined

@@ -38,7 +38,7 @@ export interface Target {
   explain(value: unknown): readonly ReaderIssue[]
 }
 
-export type Checked = { readonly ok: true; readonly value: unknown } | { readonly ok: false }
+type Checked = { readonly ok: true; readonly value: unknown } | { readonly ok: false }
 
 const NOT_OK: Checked = { ok: false }
 const FREE: Target = {

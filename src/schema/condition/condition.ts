@@ -26,7 +26,7 @@ export { conditionVars, describeCondition, testedForAbsence } from './text.ts'
 // Reads JSON-Logic as far as the closed operator set goes. Everything else is an issue with a location, never an exception:
 // a condition comes from callers and models. A parsed condition is bounded in depth and size for every later walk.
 
-export type ConditionResult =
+type ConditionResult =
   | { readonly ok: true; readonly condition: ParsedCondition }
   | { readonly ok: false; readonly issues: readonly Issue<ConditionIssueCode>[] }
 

@@ -34,7 +34,7 @@ export interface Names {
 /** References without a base of their own start here. */
 const rootBase = 'proviso:///root'
 
-export interface NamesOptions {
+interface NamesOptions {
   /** Further documents by URI. */
   readonly others?: ReadonlyMap<string, JsonSchema>
   /** False when no schema has a name of its own: everything is part of the root then, and nothing is walked. Default true. */

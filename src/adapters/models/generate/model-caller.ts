@@ -25,7 +25,7 @@ import { type CallOptions, sendRequest } from './send-request.ts'
 
 export type OnEvent = (event: string, payload?: { readonly [key: string]: Json }) => void
 
-export interface CallerOptions {
+interface CallerOptions {
   readonly budget: Budget
   readonly redactor: Redactor
   readonly prices: readonly Price[]
@@ -38,7 +38,7 @@ export interface CallerOptions {
   readonly retry?: Omit<RetryOptions, 'signal' | 'onRetry'>
 }
 
-export type Called =
+type Called =
   | { readonly kind: 'answer'; readonly answer: ModelAnswer; readonly doomed?: readonly Issue[] }
   /** The budget does not allow the call. */
   | { readonly kind: 'refused'; readonly issue: Issue }

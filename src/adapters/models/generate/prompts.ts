@@ -14,7 +14,7 @@ export interface Words {
   readonly prompt: string
 }
 
-export interface Task {
+interface Task {
   readonly bundle: Bundle
   readonly rao: boolean
   readonly redactor: Redactor

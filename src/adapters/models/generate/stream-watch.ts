@@ -13,12 +13,12 @@ export interface PartialValue {
   readonly replaced: boolean
 }
 
-export interface StreamWatch {
+interface StreamWatch {
   /** Processes the next chunk. Returns issues if no continuation can make the answer valid. */
   push(chunk: string): readonly Issue[]
 }
 
-export interface WatchStreamOptions {
+interface WatchStreamOptions {
   readonly schema: JsonSchema
   readonly onPartial?: ((partial: PartialValue) => void) | undefined
   /** The provider holds the model to one JSON value: a finished part that is wrong stays wrong. */

@@ -4,9 +4,9 @@
  */
 
 /** Far above the longest answers of models, with the framing of a stream around every token. */
-export const longestAnswerBytes = 32 * 1024 * 1024
+const longestAnswerBytes = 32 * 1024 * 1024
 
-export class AnswerTooLong extends Error {
+class AnswerTooLong extends Error {
   readonly code = 'PROVISO_ANSWER_LIMIT'
 
   constructor() {

@@ -16,7 +16,7 @@ import {
   toModelAnswer,
 } from './answers.ts'
 
-export interface SdkProviderOptions {
+interface SdkProviderOptions {
   readonly name: string
   readonly dialect: DialectName
   readonly jsonObject?: boolean

@@ -17,7 +17,7 @@ import {
   type Walk,
 } from './lowering-walk.ts'
 
-export interface Lowered {
+interface Lowered {
   /** Absent when a part was refused. */
   readonly schema?: { readonly [keyword: string]: unknown }
   /** The answer is under this member of an object. */

@@ -13,7 +13,7 @@ export interface StructuredMethod {
   readonly guided?: { readonly backend: 'outlines' | 'xgrammar'; readonly schema: JsonSchema }
 }
 
-export interface PlanRequest {
+interface PlanRequest {
   readonly provider: string
   readonly model: string
   readonly intent: StructuredIntent

@@ -7,7 +7,7 @@ import { fromColumn, toColumn } from '../shared/column-text.ts'
 import { isProgrammingError } from '../shared/is-programming-error.ts'
 import type { Row, Statement } from '../sql/steps.ts'
 
-export interface PostgresConnection {
+interface PostgresConnection {
   /** Sends all at once; rows of each, or the first error when all have come back. */
   execute(statements: readonly Statement[]): Promise<readonly (readonly Row[])[]>
   /** Forgets the connection; the next statement makes a new one. */

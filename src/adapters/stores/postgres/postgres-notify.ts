@@ -19,7 +19,7 @@ interface NotifyOptions {
   readonly onSilent: () => void
 }
 
-export interface Notifier extends Listeners {
+interface Notifier extends Listeners {
   /** Runs, and the sequence numbers that they have grown to. */
   notifyOthers(changed: ReadonlyMap<string, number>): void
   close(): Promise<void>

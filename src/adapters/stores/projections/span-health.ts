@@ -8,7 +8,7 @@ import type { RepairCost, Sample, SampleGroup, SampleQuery } from '../../../doma
 import type { SpanRow } from '../../../domain/ports/store.ts'
 import type { RunHead } from '../../../domain/run.ts'
 
-export interface SpanHealth {
+interface SpanHealth {
   readonly nodeId: string
   readonly model?: string
   /** JSON with sorted keys: equal text, equal attributes. */

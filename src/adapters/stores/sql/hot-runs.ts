@@ -10,7 +10,7 @@ import type { HeadCore } from '../projections/heads.ts'
 import type { StoredNode } from '../projections/node-steps.ts'
 import type { Before, Changes } from '../projections/projections.ts'
 
-export interface HotRun extends Before {
+interface HotRun extends Before {
   readonly head: HeadCore
 }
 

@@ -8,7 +8,7 @@ import type { RecordStatements } from './statements/record-statements.ts'
 import { ask, type Statement, type Steps } from './steps.ts'
 import type { OperationTable } from './tables.ts'
 
-export type OperationStatements = RecordStatements['operations']
+type OperationStatements = RecordStatements['operations']
 
 /** The statements around a transaction. */
 export interface TransactionEnds {

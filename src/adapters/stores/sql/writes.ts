@@ -5,7 +5,7 @@ import { encode, encodeOnce } from '../shared/codec.ts'
 import type { EventTable } from './tables.ts'
 
 /** Payloads as text, with the large values that were put aside. */
-export interface EncodedEvents {
+interface EncodedEvents {
   readonly texts: readonly string[]
   readonly values: ReadonlyMap<string, string>
 }

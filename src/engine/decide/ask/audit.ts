@@ -7,7 +7,7 @@ import { sha256Hex } from '../../../base/hash.ts'
 import type { Json } from '../../../base/json.ts'
 import type { AuditLink } from '../../../domain/event.ts'
 
-export interface AuditSubject {
+interface AuditSubject {
   readonly runId: string
   readonly requestId: string
   readonly at: number

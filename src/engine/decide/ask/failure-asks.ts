@@ -17,7 +17,7 @@ import { feedbackFor } from './feedback.ts'
 import { producingNodes } from './rework.ts'
 
 /** What an ask shows of a failure; a suppressed output is not included. */
-export type ShownFailure = Pick<AttemptResult, 'output' | 'raw' | 'issues'> &
+type ShownFailure = Pick<AttemptResult, 'output' | 'raw' | 'issues'> &
   Pick<Ask, 'rao'> & { readonly outcome: FailureOutcome }
 
 /**

@@ -10,7 +10,7 @@ import { findValue } from '../../../domain/run/bound-values.ts'
 import type { NodeState, RunState } from '../../../domain/run.ts'
 
 /** Maximum number of reworks of the same value. */
-export const maxReworks = 3
+const maxReworks = 3
 const defaultMaxReplans = 2
 
 /** Whether the run may have another new plan. */

@@ -3,7 +3,7 @@ import { isObject, type Json } from '../../../base/json.ts'
 import type { NodeState } from '../../../domain/run.ts'
 import { holds } from './conditions.ts'
 
-export interface Taken {
+interface Taken {
   /** The targets to activate. */
   readonly chosen: readonly string[]
   /** The inputs, with the label of the route. */

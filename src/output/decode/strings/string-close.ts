@@ -21,7 +21,7 @@ import { LIST, type Machine, OBJECT, type StringState } from '../machine.ts'
 
 /** The string ended earlier: the last rejected quote opens the next key or item. */
 export const BEFORE_KEY = 2
-export type Closing = Answer | typeof BEFORE_KEY
+type Closing = Answer | typeof BEFORE_KEY
 
 /** `at` is the quote, `end` the index after the delimiter. */
 export function closes(d: Machine, s: StringState, at: number, end: number): Closing {

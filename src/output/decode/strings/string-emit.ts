@@ -23,7 +23,7 @@ export function flush(d: Machine, s: StringState, i: number): void {
 }
 
 /** The content before the last inner quote. */
-export function rejectedText(d: Machine, s: StringState): string {
+function rejectedText(d: Machine, s: StringState): string {
   return s.rejectText ?? s.acc + contentUntil(d, s, s.rejectAt - d.base)
 }
 
@@ -43,7 +43,7 @@ export const ESCAPES: Readonly<Record<string, string>> = {
  * Content from the last collected index up to `i`. Valid escapes are resolved here, many at a time: by `JSON.parse`,
  * which is ten times as fast as replacing them one by one, unless line breaks or quotes occur among them.
  */
-export function contentUntil(d: Machine, s: StringState, i: number): string {
+function contentUntil(d: Machine, s: StringState, i: number): string {
   const chunk = d.buf.slice(s.seg, i)
   if (!s.escapes) return chunk
   const parsed = parseQuietly(`"${chunk}"`)
@@ -95,7 +95,7 @@ export function finishBefore(d: Machine, s: StringState): typeof DONE {
 }
 
 /** `"x', "key"`: the string was closed by the wrong quote. */
-export function withoutOddQuote(text: string): string {
+function withoutOddQuote(text: string): string {
   const last = text[text.length - 1]
   if (last !== "'" && last !== '’' && last !== '”') return text
   const pair = last === "'" ? "'" : last === '”' ? '“' : '‘'
@@ -105,7 +105,7 @@ export function withoutOddQuote(text: string): string {
 }
 
 /** Emits the string to the sink; the decoder continues after `tokenEnd`. */
-export function emit(d: Machine, s: StringState, text: string, tokenEnd: number): void {
+function emit(d: Machine, s: StringState, text: string, tokenEnd: number): void {
   d.string = undefined
   d.i = tokenEnd
   const end = d.base + tokenEnd
@@ -159,7 +159,7 @@ function listIsOver(d: Machine, s: StringState): boolean {
 }
 
 /** Withdraws the string as the value that had begun, with its edits and its position. */
-export function takeBack(d: Machine, s: StringState): void {
+function takeBack(d: Machine, s: StringState): void {
   const frame = d.stack[d.stack.length - 1]
   if (s.role !== 'key') {
     d.sink.rollback(d.valueMark)

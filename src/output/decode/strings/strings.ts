@@ -137,7 +137,7 @@ export function readString(d: Machine, s: StringState): boolean {
 }
 
 /** The brackets that a string holds. */
-export type Brackets = Pick<StringState, 'opens' | 'shuts' | 'braces' | 'brackets'>
+type Brackets = Pick<StringState, 'opens' | 'shuts' | 'braces' | 'brackets'>
 
 export function countBracket(s: Brackets, c: number): void {
   if (c === ch.LBRACE || c === ch.LBRACKET) s.opens++

@@ -5,7 +5,7 @@ import type { RuleName } from '../../rules.ts'
 import { EditLog, LoggedEdits, NO_EDITS } from './edit-log.ts'
 import type { Marked, NodeKind, Sink } from './tree.ts'
 
-export type Container = unknown[] | Record<string, unknown>
+type Container = unknown[] | Record<string, unknown>
 
 export class ValueSink implements Sink {
   value: unknown

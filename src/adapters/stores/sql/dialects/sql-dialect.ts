@@ -37,7 +37,7 @@ export interface Timed {
 export type TableBuilder = CreateTableBuilder<string, string>
 
 /** Table definitions, for migrations. */
-export interface DialectColumns {
+interface DialectColumns {
   /** Type of text that is compared and ordered by code point. */
   readonly key: ColumnDataType | Expression<unknown>
   /** Stores the rows of a table in the order of its primary key, where the database can. */
@@ -49,7 +49,7 @@ export interface DialectColumns {
   replacePrimaryKey(db: Kysely<unknown>, change: PrimaryKeyChange): Promise<void>
 }
 
-export interface PrimaryKeyChange {
+interface PrimaryKeyChange {
   readonly table: string
   readonly columns: readonly string[]
   /** Creates an empty table with the new key, and with the columns of the old table in their order. */
@@ -59,7 +59,7 @@ export interface PrimaryKeyChange {
 type Select<TB extends keyof Tables, O> = SelectQueryBuilder<Tables, TB, O>
 
 /** Row locks. A database with a single writer needs none. */
-export interface DialectLocks {
+interface DialectLocks {
   /** Locks the selected rows until the commit; waits for rows that are locked already. */
   forUpdate<TB extends keyof Tables, O>(query: Select<TB, O>): Select<TB, O>
   /** Locks the selected rows of a table until the commit; skips rows that are locked already. */
@@ -73,7 +73,7 @@ export interface DialectLocks {
 }
 
 /** Expressions of the health figures. */
-export interface DialectSampling {
+interface DialectSampling {
   /** The run of a span in a filter, written so that the index of the health figures is used and not that of the runs. */
   readonly runId: Expression<string>
   toWholeNumber(value: RawBuilder<unknown>): RawBuilder<number>

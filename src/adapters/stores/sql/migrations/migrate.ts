@@ -17,7 +17,7 @@ import {
 
 const migrationTableName = 'proviso_migrations'
 
-export interface MigrateOptions {
+interface MigrateOptions {
   readonly dialect: SqlDialect
   /** Location of the store in messages: a path, or an address without its password. */
   readonly location: string

@@ -5,8 +5,6 @@ import type { Statement } from '../steps.ts'
 import type { Tables } from '../tables.ts'
 import { createTemplates, type Param, type Templates } from './templates.ts'
 
-export type LeaseStatements = ReturnType<typeof createLeaseStatements>
-
 interface ClaimValues extends Timed {
   readonly owner: string
   readonly leaseMs: number

@@ -17,7 +17,7 @@ class Placeholder {
 export type Param<P> = <K extends keyof P & string>(name: K) => P[K]
 
 /** Rows of placeholders. */
-export type Placeholders = Record<string, unknown>[]
+type Placeholders = Record<string, unknown>[]
 
 export interface Templates {
   /** A query with named values. */

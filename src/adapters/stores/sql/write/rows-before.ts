@@ -13,7 +13,7 @@ export interface RowsBefore {
   plan?: string
 }
 
-export interface Select {
+interface Select {
   readonly runId: string
   readonly take: keyof RowsBefore
   readonly statement: Statement
