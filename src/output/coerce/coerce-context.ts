@@ -44,6 +44,8 @@ export interface Coercing {
   readonly wraps: number
   at(held: Held, where: Where): unknown
   byShape(held: Held, shape: Shape): unknown
+  /** Converts the first item of a list in place of the list. */
+  itemByShape(list: Node, shape: Shape): unknown
   /** Converts the value as the only item of a list; undefined if that is already being tried or nested too deep. */
   asItem(held: Held, where: Where): { readonly value: unknown } | undefined
   /** Pointer of the current value in the result. */

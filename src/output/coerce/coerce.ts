@@ -92,6 +92,16 @@ class Run implements Coercing {
     return convert(this, node ?? this.#nodeOf(value), shape)
   }
 
+  itemByShape(list: Node, shape: Shape): unknown {
+    const [value] = list.value as unknown[]
+    // A list without details is traversed without nodes; asking for them would mean to read the text again.
+    const node = list instanceof LazyNode && !list.special ? undefined : list.items?.[0]
+    this.#origin.enter(0)
+    const item = this.byShape({ value, node }, shape)
+    this.#origin.leave()
+    return item
+  }
+
   #spend(): boolean {
     const { allowance } = this.guide
     if (allowance.spend(VISIT)) return true
@@ -151,11 +161,11 @@ class Run implements Coercing {
     return this.text.slice(start, end)
   }
 
-  /** Creates a node for a scalar without source text; the real node is fetched only when its source is needed. */
+  /** Creates a node for a value without details; the real node is fetched only when its source is needed. */
   #nodeOf(value: unknown): Node {
     if (typeof value === 'object' && value !== null) {
       const [root, steps] = [this.#root, this.#origin.steps.slice()]
-      return new LazyNode(value, () => nodeAt(root.node(), steps, root.depth))
+      return new LazyNode(value, () => nodeAt(root.node(), steps, root.depth), false)
     }
     return makeNode(value === null ? 'null' : (typeof value as NodeKind), value, -1, -1)
   }

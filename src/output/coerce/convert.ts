@@ -1,7 +1,7 @@
 /** Converts one value to a type that the schema requires: one function per target type, and the notations of numbers. */
 import { type JsonType, jsonType } from '../../base/json.ts'
 import type { Shape } from '../../schema/shape.ts'
-import { isContainer, isSpecial, type Node, sizeOf } from '../decode/tree/tree.ts'
+import { isContainer, isSpecial, type Node } from '../decode/tree/tree.ts'
 import { classify, losesDigits } from '../decode/unquoted.ts'
 import { peelString } from '../scan/nested-json.ts'
 import type { Coercing } from './coerce-context.ts'
@@ -153,7 +153,7 @@ function toText(run: Coercing, node: Node, shape: Shape): Outcome {
   if (node.kind === 'null' || node.kind === 'string' || node.kind === 'constant') return undefined
   const rule = node.kind === 'number' ? 'num->str' : 'json->str'
   if (!run.guide.settings.allows('string', rule)) return undefined
-  if (node.kind === 'array' && sizeOf(node) === 1 && node.items?.[0]?.kind === 'string') return undefined
+  if (typeof onlyItem(node) === 'string') return undefined
   const text = run.sourceOf(node)
   return accepts(shape, text) ? took(run, rule, node.value, text) : undefined
 }
@@ -195,12 +195,17 @@ function unfolded(run: Coercing, node: Node, shape: Shape, kind: 'array' | 'obje
 
 /** Replaces a list of one by its item where the item is expected. */
 function unwrapped(run: Coercing, node: Node, shape: Shape): Outcome {
-  const only = node.kind === 'array' && sizeOf(node) === 1 ? node.items?.[0] : undefined
+  const only = onlyItem(node)
   if (only === undefined) return undefined
   const type = shape.types.find((wanted) => run.guide.settings.allows(wanted, 'unwrap'))
   if (type === undefined) return undefined
-  run.change('unwrap', node.value, only.value)
-  return { value: run.byShape({ value: only.value, node: only }, shape) }
+  run.change('unwrap', node.value, only)
+  return { value: run.itemByShape(node, shape) }
+}
+
+/** The item of a list of one. */
+function onlyItem({ kind, value }: Node): unknown {
+  return kind === 'array' && (value as unknown[]).length === 1 ? (value as unknown[])[0] : undefined
 }
 
 // Parses numbers as people and models write them, only when the meaning is unambiguous.

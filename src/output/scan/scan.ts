@@ -37,7 +37,8 @@ export function scan(text: string, options: ScanOptions, from = 0): Scan {
   const prose = new Prose()
   const regions: Region[] = []
   const overruns = new Overruns(text)
-  const nodes = sharedNodes(options)
+  // One object for all regions: hostile texts hold a million of them.
+  const place = { nodes: sharedNodes(options), fence: prose.fence?.label, reasoning: false }
   let i = options.allowance.spend(text.length - from, from) ? from : text.length
   // Text rejected as an escaped body is not retried from a later offset inside it.
   let plainUntil = 0
@@ -50,9 +51,10 @@ export function scan(text: string, options: ScanOptions, from = 0): Scan {
     const escaped = i < plainUntil ? undefined : escapedBody(text, i, options)
     if (typeof escaped === 'number') plainUntil = escaped
     decoder.fence = prose.fence?.mark
+    place.fence = prose.fence?.label
+    place.reasoning = prose.reasoning > 0
     decoder.buf = overruns.bounded(i, decoder.fence, prose.tagEnd)
-    const region =
-      escaped instanceof Region ? escaped : regionAt(decoder, sink, i, { nodes, ...prose.surroundings })
+    const region = escaped instanceof Region ? escaped : regionAt(decoder, sink, i, place)
     decoder.buf = text
     // One value beyond the depth limit fails the whole text, so stop here.
     if (decoder.tooDeep) return { regions, blocks: prose.blocks, tooDeep: true }

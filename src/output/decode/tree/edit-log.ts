@@ -5,8 +5,8 @@
 import type { RuleName } from '../../rules.ts'
 import type { TextEdit } from './tree.ts'
 
-/** Numbers per edit: start, end, and whether the replacement is a value. */
-const WIDTH = 3
+/** Numbers per edit: the start, and the end, inverted if the replacement is a value. */
+const WIDTH = 2
 
 /** The edits of all values of one scan. */
 export class EditLog {
@@ -21,20 +21,21 @@ export class EditLog {
   /** Replaces the range by a text of JSON punctuation. */
   addText(rule: RuleName, start: number, end: number, after: string): void {
     this.#rules.push(rule)
-    this.#ranges.push(start, end, 0)
+    this.#ranges.push(start, end)
     this.#afters.push(after)
   }
 
   /** Replaces the range by the JSON text of a value. */
   addValue(rule: RuleName, start: number, end: number, value: unknown): void {
     this.#rules.push(rule)
-    this.#ranges.push(start, end, 1)
+    this.#ranges.push(start, ~end)
     this.#afters.push(value)
   }
 
   /** Rewrites the replacement of an earlier edit. */
   replaceText(index: number, after: string): void {
-    this.#ranges[index * WIDTH + 2] = 0
+    const end = this.#ranges[index * WIDTH + 1] as number
+    if (end < 0) this.#ranges[index * WIDTH + 1] = ~end
     this.#afters[index] = after
   }
 
@@ -56,11 +57,13 @@ export class EditLog {
 
   at(index: number): TextEdit {
     const after = this.#afters[index]
+    const end = this.#ranges[index * WIDTH + 1] as number
+    const isText = end >= 0
     return {
       rule: this.ruleAt(index),
       start: this.startAt(index),
-      end: this.#ranges[index * WIDTH + 1] as number,
-      after: this.#ranges[index * WIDTH + 2] === 0 ? (after as string) : { value: after },
+      end: isText ? end : ~end,
+      after: isText ? (after as string) : { value: after },
     }
   }
 }
