@@ -107,9 +107,12 @@ export class Decoder implements Machine {
     this.valueMark = 0
   }
 
+  /** Whether only a single value is wanted: reading stops when the outermost list holds several. */
+  onlyOne = false
+
   /** Reads until the value is complete or the text is used up. */
   run(): void {
-    while (!this.done && !this.givesUp()) {
+    while (!this.done && !this.givesUp() && !(this.onlyOne && this.holdsSeveral)) {
       if (this.string !== undefined) {
         if (!readString(this, this.string)) return
       } else {
@@ -117,6 +120,12 @@ export class Decoder implements Machine {
         if (!this.step()) return
       }
     }
+  }
+
+  /** At least two values are complete; the third may still turn out to be part of the second. */
+  get holdsSeveral(): boolean {
+    const [root] = this.stack
+    return root !== undefined && root.count > 2
   }
 
   givesUp(): boolean {

@@ -39,6 +39,7 @@ function introduced(trial: Trial, seen: Scan, options: ScanOptions): Scan {
   const { text } = trial
   const whole: BlockRange = { start: 0, end: text.length, reasoning: false, kind: 'text', name: '' }
   const found: Region[] = []
+  const single = { ...options, onlyOne: true }
   for (const block of [
     whole,
     ...seen.blocks.filter((b) => b.kind === 'fence' || b.end - b.start < 100_000),
@@ -48,7 +49,7 @@ function introduced(trial: Trial, seen: Scan, options: ScanOptions): Scan {
       text.slice(block.start, Math.min(block.end, block.start + 80)),
     )
     if (first === null) continue
-    const region = decodeBare(text, block.start, block.end, options)
+    const region = decodeBare(text, block.start, block.end, single)
     const complete =
       region !== undefined &&
       !region.truncated &&

@@ -17,6 +17,8 @@ export interface ScanOptions extends DecoderOptions {
   readonly allowance: Allowance
   /** Stop after the first value. */
   readonly firstOnly?: boolean
+  /** Of a text without brackets, read a single value or nothing. */
+  readonly onlyOne?: boolean
 }
 
 export interface Scan {
@@ -384,7 +386,9 @@ export function decodeBare(
   sink.open(members ? 'object' : 'array', start)
   sink.edit('missing-opener', start, start, members ? '{' : '[')
   decoder.stack.push(frameOf(members ? OBJECT : LIST, start, 0, true))
+  decoder.onlyOne = options.onlyOne ?? false
   runCharged(decoder, options.allowance)
+  if (decoder.onlyOne && decoder.holdsSeveral) return undefined
   const { node, edits } = sink.takeNode()
   if (node === undefined || decoder.tooDeep || options.allowance.exhausted || sizeOf(node) === 0)
     return undefined
