@@ -4,6 +4,7 @@ import { spanTypes } from './adapters/telemetry/tracing.ts'
 import { createModelMethods, createRunMethods } from './app/app-methods.ts'
 import { createDispatchers, resolveParts, toEngineOptions } from './app/app-parts.ts'
 import type { App } from './app/app-type.ts'
+import { measureStore } from './app/measure-store.ts'
 import { wireAgents } from './app/wire-agents.ts'
 import { type AppOptions, checkAppOptions } from './app-options.ts'
 import { pick } from './base/json.ts'
@@ -57,7 +58,8 @@ interface Opened {
 }
 
 async function buildApp(options: AppOptions, opened: Opened): Promise<App> {
-  const parts = resolveParts(options, opened)
+  const { store: measured, subscribe: subscribeToStoreCalls } = measureStore(opened.store)
+  const parts = resolveParts(options, { ...opened, store: measured })
   const { catalog, redactor, tracing, onCrash, compileOptions } = parts
   const { store, pace } = opened
   const agents =
@@ -101,6 +103,7 @@ async function buildApp(options: AppOptions, opened: Opened): Promise<App> {
     facets: () => catalog.facets(),
     ...(agents && { agents: agents.services }),
     redactor,
+    subscribeToStoreCalls,
     store,
     pace,
     acceptUntrustedSchemas() {

@@ -17,6 +17,7 @@ import type { EraseRequest, ErasurePreview, ErasureReceipt } from '../engine/era
 import type { WatchOptions } from '../engine/journal/journal.ts'
 import type { ReplayChanges, Replayed } from '../engine/replay/replay.ts'
 import type { AgentServices } from '../server/agents/agents.ts'
+import type { SubscribeToStoreCalls } from './measure-store.ts'
 import type { RunResult } from './run-result.ts'
 import type { PreparedRun } from './start-run.ts'
 
@@ -67,6 +68,8 @@ export interface App {
   taskResults(runId: string): Promise<ReadonlyMap<string, TaskResult>>
   /** Notifies of what happens to runs in this process, as soon as it is in the journal (FLEX-77). */
   readonly subscribeToLifecycle: SubscribeToLifecycle
+  /** Reports duration and success of each call of the engine to its store. */
+  readonly subscribeToStoreCalls: SubscribeToStoreCalls
   /** Every capability a tenant (default `default`) can plan with: the app's own, built-in, and registered while active. */
   capabilities(tenant?: string): readonly Capability[]
   /** Known capabilities that cannot be executed here, such as those of a model without a provider, with the reason. */

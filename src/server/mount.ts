@@ -12,10 +12,12 @@ import { type Authenticate, authorise } from './auth/authenticate.ts'
 import type { RateLimit, RunQuota } from './auth/rate-limit.ts'
 import { findIssues, readParts, refuseIssues } from './http/read-parts.ts'
 import type { Known } from './http/request-context.ts'
+import type { Admission } from './overload/admission.ts'
 import { getStatus, problemType, type Refusal, refusal, toProblem } from './problem.ts'
 import type { Answer, Call, Caller, EventStream, Route } from './route.ts'
 import type { Served } from './served.ts'
 import { acceptsStream, type Streams } from './stream/streams.ts'
+import type { Metrics } from './telemetry/metrics.ts'
 
 export interface Mounting {
   readonly served: Served
@@ -23,6 +25,8 @@ export interface Mounting {
   readonly rateLimit: RateLimit
   readonly quota: RunQuota
   readonly streams: Streams
+  readonly admission: Admission
+  readonly metrics: Pick<Metrics, 'observeAccept' | 'observeResponse'>
   readonly clock: Clock
   /** Aborted when the server stops. */
   readonly stopping: AbortSignal
@@ -43,18 +47,23 @@ export function mountRoute(fastify: FastifyInstance, route: Route, mounting: Mou
     url: route.path,
     ...(route.bodyLimit !== undefined && { bodyLimit: route.bodyLimit }),
     async onRequest(request, reply) {
-      const refused = (await admit(route, request, mounting)) ?? checkEncoding(request)
-      if (refused) return sendRefusal(reply, closeUnread(refused, request), mounting)
+      const refused =
+        (await admit(route, request, mounting)) ??
+        checkEncoding(request) ??
+        (await waitForTurn(route, { request, reply }, mounting))
+      if (refused) return sendRefusal(reply, closeConnection(refused, request), mounting)
     },
     async handler(request, reply) {
       const signal = endSignal(reply, mounting.stopping)
       // Many requests may arrive at once: wait for a turn of the event loop before doing any work.
       await mounting.served.app.pace.turn('first')
-      const permit = willStream(request) ? streams.acquire() : undefined
+      const permit = willStream(request) ? streams.acquire(mounting.known(request).caller.tenant) : undefined
       if (permit && 'refused' in permit) return sendRefusal(reply, permit, mounting)
       try {
         const answer = await answerCall(route, request, { ...mounting, signal })
         if (route.checkHead && 'refused' in answer) await mounting.rateLimit.countRefusedBody(request.url)
+        // From here on the response is written, or a stream follows the run.
+        mounting.known(request).onAccepted()
         if ('refused' in answer) return sendRefusal(reply, answer, mounting)
         if (!('stream' in answer)) return sendAnswer(reply, answer, route)
         const { headers } = mounting.known(request)
@@ -91,6 +100,27 @@ async function admit(
     (await rateLimit.count(caller)) ??
     (route.registers ? await rateLimit.countRegistration(caller) : undefined)
   )
+}
+
+/** Waits until the request may be handled. The permit is released when the request is accepted, answered or gone. */
+async function waitForTurn(
+  route: Route,
+  { request, reply }: { readonly request: FastifyRequest; readonly reply: FastifyReply },
+  { admission, known, metrics }: Mounting,
+): Promise<Refusal | undefined> {
+  if (route.roles === 'anyone') return undefined
+  const context = known(request)
+  const entered = await admission.enter(route, context.caller)
+  if ('refused' in entered) return entered
+  context.onAccepted = () => {
+    context.onAccepted = () => {}
+    entered.release()
+    if (route.startsRun) metrics.observeAccept(reply.elapsedTime)
+  }
+  // Also if the client disconnects, or its body cannot be read.
+  reply.raw.once('close', entered.release)
+  if (reply.raw.destroyed) entered.release()
+  return undefined
 }
 
 /** Checks the head of a request of a route without tokens. Rates come first: the check reads the store. */
@@ -136,7 +166,7 @@ function hasBody(headers: FastifyRequest['headers']): boolean {
 const longestDiscarded = 65_536
 
 /** Closes the connection after a refusal if the rest of the body is long: otherwise it would be read to the end. */
-function closeUnread(refused: Refusal, { headers }: FastifyRequest): Refusal {
+function closeConnection(refused: Refusal, { headers }: FastifyRequest): Refusal {
   const length = Number(headers['content-length'] ?? 0)
   if (headers['transfer-encoding'] === undefined && length <= longestDiscarded) return refused
   return { ...refused, headers: { ...refused.headers, connection: 'close' } }
@@ -167,6 +197,7 @@ async function answerCall(
     traceId,
     rawBody,
     signal,
+    onAccepted: () => mounting.known(request).onAccepted(),
     ...(keyed && { onceId: keyed.onceId }),
   }
   const execute = async () =>

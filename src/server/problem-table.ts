@@ -94,6 +94,21 @@ export const refusalTable = {
     title: 'Too many active runs',
     hint: 'Wait until some runs end, or cancel them',
   },
+  'quota/streams': {
+    status: 429,
+    title: 'Too many open streams of the tenant',
+    hint: 'Close streams, read the events page by page, or ask the operator to raise `server.tenant_streams`',
+  },
+  'overload/queue': {
+    status: 429,
+    title: 'Too many requests of the tenant are waiting',
+    hint: 'Retry after the number of seconds in Retry-After, with fewer requests at once',
+  },
+  'overload/server': {
+    status: 503,
+    title: 'The server is overloaded',
+    hint: 'Retry after the number of seconds in Retry-After',
+  },
   'server/streams': {
     status: 503,
     title: 'Too many open streams',

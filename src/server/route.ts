@@ -27,6 +27,8 @@ export interface Route {
   readonly deprecated?: boolean
   /** Starts a run, so the tenant's run quota applies. */
   readonly startsRun?: boolean
+  /** Controls or observes what exists already: admitted even if the server is overloaded. */
+  readonly isControl?: boolean
   /** Registers an agent, so the rate of registrations applies. */
   readonly registers?: boolean
   /** Maximum body size in bytes, instead of the server's default. */
@@ -80,6 +82,8 @@ export interface Call {
   readonly rawBody: Uint8Array
   /** Aborts when the connection closes or the server stops. Runs continue regardless. */
   readonly signal: AbortSignal
+  /** Reports that the run is accepted: what follows, such as waiting for its end, does not count as handling. */
+  readonly onAccepted: () => void
   /** With an `Idempotency-Key`: a stable id for the same key and request, so that resources named by it are created once. */
   readonly onceId?: string
 }

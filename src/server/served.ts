@@ -54,6 +54,10 @@ export interface ServedApp {
   inactive(tenant?: string): ReadonlyMap<string, string>
   facets(): readonly Facet[]
   readonly subscribeToLifecycle: SubscribeToLifecycle
+  /** Reports duration and success of each call of the engine to its store, for metrics. */
+  subscribeToStoreCalls?(
+    listener: (call: { readonly operation: string; readonly ms: number; readonly ok: boolean }) => void,
+  ): () => void
   /** Number of runs active in this process. */
   readonly active: number
   /** Absent if the app does not support agents over HTTP. */

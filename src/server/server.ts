@@ -15,6 +15,8 @@ import {
   requireOrigins,
 } from './http/request-context.ts'
 import { type Mounting, mountRoute, sendRefusal } from './mount.ts'
+import { type AdmissionOptions, createAdmission } from './overload/admission.ts'
+import { createLoopLag } from './overload/loop-lag.ts'
 import { answerMalformed, fromFastify, getStatus, refusal, unreadable } from './problem.ts'
 import { createMethodLookup, type Route } from './route.ts'
 import { coreRoutes } from './route-table.ts'
@@ -40,13 +42,15 @@ export interface ServerOptions {
   readonly onError?: (cause: unknown, given: { readonly traceId: string; readonly route: string }) => void
 }
 
-export interface ServerLimits extends RateOptions {
+export interface ServerLimits extends RateOptions, AdmissionOptions {
   /** Maximum body size in bytes. Default 1 MiB. */
   readonly bodyBytes?: number
   /** Maximum active runs per tenant. Default 1,000. */
   readonly runs?: number
   /** Maximum open streams. Default 2,000. */
   readonly streams?: number
+  /** Maximum open streams of one tenant. Default 1,000. */
+  readonly tenantStreams?: number
   /** Time for a whole request to arrive, in milliseconds. Default 30 s. */
   readonly requestMs?: number
   /** Time for the headers of a request to arrive, in milliseconds. Default 10 s, at most `requestMs`. */
@@ -87,7 +91,11 @@ export function createServer(given: Served, options: ServerOptions = {}): Server
   const stop = new AbortController()
   // There is one listener per active request: this is not a leak.
   setMaxListeners(0, stop.signal)
-  const streams = createStreams(app, limits.streams ?? 2_000, clock)
+  const { streams: most = 2_000, tenantStreams: perTenant = 1_000 } = limits
+  const streams = createStreams(app, { most, perTenant }, clock)
+  const lag = createLoopLag()
+  const admission = createAdmission(limits, { lag, clock, onRefused: telemetry.metrics.countRefused })
+  telemetry.metrics.watchServer({ app, lag, queue: admission.queue, streams, clock })
   const known = createRequestContexts(cors)
   const mounting: Mounting = {
     served: { ...given, isStopping: () => stop.signal.aborted },
@@ -95,6 +103,8 @@ export function createServer(given: Served, options: ServerOptions = {}): Server
     rateLimit: createRateLimit(auth.open ? { ...noRates, ...limits } : limits),
     quota: createRunQuota(app.store, limits.runs ?? 1_000, clock),
     streams,
+    admission,
+    metrics: telemetry.metrics,
     clock,
     stopping: stop.signal,
     known,
@@ -104,9 +114,13 @@ export function createServer(given: Served, options: ServerOptions = {}): Server
   const fastify = mountRoutes(routes, mounting, { limits, isOpen: auth.open ?? false, cors })
   let address: string | undefined
   let closing: Promise<void> | undefined
+  const end = () => {
+    lag.stop()
+    telemetry.end()
+  }
   const close = async (graceMs: number) => {
     stop.abort()
-    await shutDown(fastify, { graceMs, streams, clock, onClosed: telemetry.end })
+    await shutDown(fastify, { graceMs, streams, clock, onClosed: end })
     address = undefined
   }
   return {
@@ -187,6 +201,10 @@ function mountRoutes(
     const isPreflight = request.method === 'OPTIONS' && 'access-control-request-method' in request.headers
     if (isPreflight && 'access-control-allow-origin' in known(request).headers)
       return reply.code(204).headers(preflightHeaders).send()
+  })
+  fastify.addHook('onResponse', async (request, reply) => {
+    const route = request.routeOptions.url ?? 'none'
+    mounting.metrics.observeResponse({ route, status: reply.statusCode, ms: reply.elapsedTime })
   })
   const methodsOf = createMethodLookup(routes)
   fastify.setNotFoundHandler((request, reply) => {

@@ -13,6 +13,8 @@ import type { AnySchema, ParseOptions, ParseResult } from '../types.ts'
 import type { Answer, PortableOptions, Refusal } from './off-thread-messages.ts'
 import { createPool, type Outcome } from './worker-pool.ts'
 
+export { getPoolStats, type PoolStats } from './worker-pool.ts'
+
 export interface OffThreadOptions {
   /** Number of warm threads. Default 1. */
   readonly workers?: number

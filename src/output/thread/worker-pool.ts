@@ -28,6 +28,22 @@ export interface Pool {
   close(): Promise<void>
 }
 
+/** Load of the pools of this process. */
+export interface PoolStats {
+  readonly threads: number
+  readonly busy: number
+  readonly queued: number
+}
+
+const pools = new Set<() => PoolStats>()
+
+/** Adds up the load of all open pools of this process, for metrics. */
+export function getPoolStats(): PoolStats {
+  const all = [...pools].map((read) => read())
+  const sum = (key: keyof PoolStats) => all.reduce((total, stats) => total + stats[key], 0)
+  return { threads: sum('threads'), busy: sum('busy'), queued: sum('queued') }
+}
+
 interface Job {
   readonly request: Request
   settle(outcome: Outcome | ProvisoError): void
@@ -43,6 +59,7 @@ interface Thread {
 export function createPool(options: PoolOptions): Pool {
   const threads = createThreads(options)
   let closed = false
+  pools.add(threads.stats)
   return {
     run(request, signal) {
       if (closed) return Promise.reject(new ProvisoError('pool/closed', 'The reader is closed'))
@@ -70,6 +87,7 @@ export function createPool(options: PoolOptions): Pool {
     },
     async close() {
       closed = true
+      pools.delete(threads.stats)
       await threads.close(new ProvisoError('pool/closed', 'The reader was closed before it answered'))
     },
   }
@@ -78,6 +96,7 @@ export function createPool(options: PoolOptions): Pool {
 interface Threads {
   /** Number of jobs that wait for a thread. */
   queued(): number
+  stats(): PoolStats
   submit(job: Job): void
   /** Takes a job out of the queue, or terminates the thread that is busy with it. */
   cancel(job: Job): void
@@ -167,6 +186,7 @@ function createThreads(options: PoolOptions): Threads {
 
   return {
     queued: () => queue.length,
+    stats: () => countThreads(threads, queue),
     submit(job) {
       queue.push(job)
       pump()
@@ -184,6 +204,11 @@ function createThreads(options: PoolOptions): Threads {
       await Promise.all(ending.map((thread) => terminate(thread, error)))
     },
   }
+}
+
+function countThreads(threads: ReadonlySet<Thread>, queue: readonly Job[]): PoolStats {
+  const busy = [...threads].filter(({ state }) => state === 'busy').length
+  return { threads: threads.size, busy, queued: queue.length }
 }
 
 interface ThreadEvents {

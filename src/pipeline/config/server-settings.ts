@@ -31,6 +31,11 @@ export interface ServerSettings {
     readonly callbackSeconds: number
     readonly registrations: number
     readonly registrationSeconds: number
+    readonly tenantStreams: number
+    readonly maxHandling: number
+    readonly queueWaitMs: number
+    /** 0: no limit. */
+    readonly maxLagMs: number
   }
   readonly retention: {
     /** How long finished runs are kept, such as `30d`, or `forever`. Absent: until they are pruned manually. */
@@ -167,6 +172,30 @@ export const serverTable = {
     what: 'window of registrations',
     env: ['PROVISO_REGISTRATION_SECONDS'],
   },
+  'server.tenant_streams': {
+    schema: count,
+    otherwise: 1_000,
+    what: 'open event streams of one tenant',
+    env: ['PROVISO_TENANT_STREAMS'],
+  },
+  'server.max_handling': {
+    schema: count,
+    otherwise: 64,
+    what: 'requests handled at once; the others wait, tenant by tenant',
+    env: ['PROVISO_MAX_HANDLING'],
+  },
+  'server.queue_wait_ms': {
+    schema: count,
+    otherwise: 1_000,
+    what: 'requests that would wait longer for their turn are refused with 429',
+    env: ['PROVISO_QUEUE_WAIT_MS'],
+  },
+  'server.max_lag_ms': {
+    schema: countOrNone,
+    otherwise: 500,
+    what: 'requests are refused with 503 while the event loop lags by more; 0 switches the limit off',
+    env: ['PROVISO_MAX_LAG_MS'],
+  },
   'retention.keep': {
     schema: age,
     otherwise: null,
@@ -263,6 +292,10 @@ export function serverSettings(given: Readonly<Partial<Record<ServerKey, Json>>>
       callbackSeconds: at('server.callback_seconds'),
       registrations: at('server.registrations'),
       registrationSeconds: at('server.registration_seconds'),
+      tenantStreams: at('server.tenant_streams'),
+      maxHandling: at('server.max_handling'),
+      queueWaitMs: at('server.queue_wait_ms'),
+      maxLagMs: at('server.max_lag_ms'),
     },
     retention: {
       ...ages(at),

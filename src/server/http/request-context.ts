@@ -15,6 +15,8 @@ export interface Known {
   readonly headers: Readonly<Record<string, string>>
   caller: Caller
   rawBody: Uint8Array
+  /** Call it when the request is accepted: others may be handled. */
+  onAccepted: () => void
 }
 
 /** Returns a function that finds or creates the context of a request. */
@@ -29,6 +31,7 @@ export function createRequestContexts(cors: readonly string[]): (request: Fastif
       headers: { ...securityHeaders, ...corsHeaders(request.headers.origin, cors) },
       caller: anonymous,
       rawBody: new Uint8Array(),
+      onAccepted: () => {},
     }
     requests.set(request, fresh)
     return fresh

@@ -170,6 +170,7 @@ export const resolveAsk: Route = {
   ...resolve,
   path: `${api}/hitl/resolve`,
   operation: 'resolveAsk',
+  isControl: true,
   summary:
     'Resolve an ask. The decision is bound to the value that was shown, and only the first decision counts',
 }
@@ -178,6 +179,7 @@ export const resolveAskOldPath: Route = {
   ...resolve,
   path: '/api/hitl/resume',
   operation: 'resolveAskOldPath',
+  isControl: true,
   summary: 'Deprecated path of hitl/resolve',
   deprecated: true,
   async handle(call, served) {

@@ -119,6 +119,7 @@ export function metricsRoute(metrics: Metrics): Route {
     method: 'GET',
     path: '/metrics',
     operation: 'getMetrics',
+    isControl: true,
     summary: 'Get the counters and histograms of this process in the Prometheus text format',
     roles: ['operator'],
     replies: {

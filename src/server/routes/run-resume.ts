@@ -13,6 +13,7 @@ export const runResume: Route = {
   method: 'POST',
   path: `${api}/run.resume`,
   operation: 'runResume',
+  isControl: true,
   summary: 'Resume a paused run, or answer what a node waits for, and stream its events',
   roles: ['operator'],
   body: closed(

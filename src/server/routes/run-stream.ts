@@ -142,7 +142,9 @@ export async function startRun(app: ServedApp, call: Call, { envelope, ...rest }
     ...(parseTraceparent(traceparent) && { traceparent: traceparent as string }),
   })
   try {
-    return { runId: await start(), warnings }
+    const id = await start()
+    call.onAccepted()
+    return { runId: id, warnings }
   } catch (cause) {
     const begun = runId !== undefined && cause instanceof ProvisoError && cause.code === 'run/exists'
     if (begun && (await app.store.head(runId))?.tenant === tenant) return { runId, warnings }

@@ -157,6 +157,7 @@ export const cancelRun: Route = {
   method: 'POST',
   path: `${api}/runs/:runId/cancel`,
   operation: 'cancelRun',
+  isControl: true,
   summary: 'Cancel a run; a finished run does not change',
   roles: ['caller', 'operator'],
   params: runParams,

@@ -154,7 +154,9 @@ function startRoute(conversations: Conversations, generate: Generate): Route {
     body: { anyOf: [{ type: 'null' }, closed({ message, envelope: map })] },
     bodyLimit,
     replies: { 200: ok('The conversation and its first reply', turnSchema), ...refusals(413, 415, 422) },
-    async handle({ caller, body, signal }, { app }) {
+    async handle({ caller, body, signal, onAccepted }, { app }) {
+      // The rest waits for a model.
+      onAccepted()
       const given = (body ?? {}) as { readonly message?: string; readonly envelope?: Draft }
       const conversation = conversations.begin(toOwner(caller), given.envelope ?? {})
       if (given.message !== undefined)
@@ -182,7 +184,9 @@ function respondRoute(conversations: Conversations, generate: Generate): Route {
       200: ok('The reply, and the draft with its changes', turnSchema),
       ...refusals(404, 409, 413, 415, 422),
     },
-    async handle({ caller, params, body, signal }, { app }) {
+    async handle({ caller, params, body, signal, onAccepted }, { app }) {
+      // The rest waits for a model.
+      onAccepted()
       const found = conversations.find(toOwner(caller), params['conversationId'] ?? '')
       if (!found)
         return refusal('route/missing', 'Conversation not found, or expired', {

@@ -23,7 +23,7 @@ import { type ClientConnection, getWakeups, openConnection } from './sse-connect
 export interface Streams {
   readonly open: number
   /** Acquires a permit for one more stream, before any work is done for it; or returns why there is none. */
-  acquire(): Permit | Refusal
+  acquire(tenant: string): Permit | Refusal
   /** Writes the run's events to the reply until the run ends, the client disconnects or the server stops. */
   send(answer: EventStream, reply: FastifyReply, given: SendOptions): Promise<void>
   /** Resolves when no stream is open. To stop them, abort the signal passed to `send` first. */
@@ -40,17 +40,37 @@ interface SendOptions {
   readonly signal: AbortSignal
 }
 
-export function createStreams(app: ServedApp, most: number, clock: Clock): Streams {
+export interface StreamLimits {
+  /** Maximum open streams. */
+  readonly most: number
+  /** Maximum open streams of one tenant. */
+  readonly perTenant: number
+}
+
+export function createStreams(app: ServedApp, { most, perTenant }: StreamLimits, clock: Clock): Streams {
   const open = new Set<Promise<unknown>>()
+  const byTenant = new Map<string, number>()
   let taken = 0
+  const add = (tenant: string, change: 1 | -1) => {
+    taken += change
+    const count = (byTenant.get(tenant) ?? 0) + change
+    if (count === 0) byTenant.delete(tenant)
+    else byTenant.set(tenant, count)
+  }
   return {
     get open() {
       return open.size
     },
-    acquire() {
+    acquire(tenant) {
+      if ((byTenant.get(tenant) ?? 0) >= perTenant)
+        return refusal(
+          'quota/streams',
+          `The tenant has ${perTenant} open streams, the maximum (\`server.tenant_streams\`)`,
+          { headers: { 'retry-after': '5' } },
+        )
       if (taken < most) {
-        taken++
-        return { release: () => void taken-- }
+        add(tenant, 1)
+        return { release: () => add(tenant, -1) }
       }
       return refusal('server/streams', `${most} streams are open, the maximum`, {
         hint: 'Retry later, or read the events page by page with "Accept: application/json"',

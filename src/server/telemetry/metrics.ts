@@ -7,6 +7,7 @@ import type { Json } from '../../base/json.ts'
 import type { AppendedNotice, LifecycleNotice } from '../../domain/event/lifecycle.ts'
 import type { EventPayloads, JournalEvent } from '../../domain/event.ts'
 import { isWaiting } from '../../domain/status.ts'
+import { createServerMeters, type ServerMeters, type Watched, watchServer } from './server-metrics.ts'
 
 // Bounds the number of values of labels that callers choose (capabilities, models): each value adds a time series.
 
@@ -28,10 +29,12 @@ export function boundedLabel(most = mostLabelValues): (value: string | undefined
   }
 }
 
-export interface Metrics {
+export interface Metrics extends ServerMeters {
   readonly onNotice: (notice: LifecycleNotice) => void
   /** Sets the source of the active-runs gauge, read on each scrape. */
   watchActive(active: () => number): void
+  /** Registers the gauges of a server. */
+  watchServer(watched: Watched): void
   /** Returns all metrics in the Prometheus text format. */
   text(): Promise<string>
 }
@@ -43,10 +46,15 @@ export function createMetrics(): Metrics {
   const meters = createMeters(registry)
   const record = createRecorder(meters)
 
+  const server = createServerMeters(registry)
+
   return {
+    ...server,
+    watchServer: (watched) => watchServer(registry, watched),
     onNotice(notice) {
       if (notice.kind === 'appended') return record(notice)
       const { why, status } = notice
+      if (why === 'lost') server.countLostLease()
       // The end of a run is an event; waiting is not.
       if (why === 'rests' && status !== undefined && isWaiting(status)) meters.statuses.inc({ status })
     },

@@ -6,6 +6,7 @@ import type { Json } from '../../base/json.ts'
 import type { AppendedNotice, LifecycleNotice, SubscribeToLifecycle } from '../../domain/event/lifecycle.ts'
 import type { EventType, JournalEvent } from '../../domain/event.ts'
 import type { Redactor } from '../../domain/redaction/redact.ts'
+import type { ServedApp } from '../served.ts'
 import { createMetrics, type Metrics } from './metrics.ts'
 
 interface Watched {
@@ -13,6 +14,7 @@ interface Watched {
   readonly redactor: Redactor
   /** Number of runs active in this process. */
   readonly active: number
+  readonly subscribeToStoreCalls?: ServedApp['subscribeToStoreCalls']
 }
 
 interface Telemetry {
@@ -28,6 +30,7 @@ export function createTelemetry(app: Watched, log?: Omit<LogOptions, 'redactor'>
   const own = log && createLog({ ...log, redactor: app.redactor })
   const ends = [
     app.subscribeToLifecycle(metrics.onNotice),
+    ...(app.subscribeToStoreCalls ? [app.subscribeToStoreCalls(metrics.observeStore)] : []),
     ...(own ? [app.subscribeToLifecycle(own.onNotice)] : []),
   ]
   return {

@@ -1,0 +1,54 @@
+/** Measures the calls of the engine to its store, for metrics. Without a listener, calls are passed on unmeasured. */
+import type { Store } from '../domain/ports/store.ts'
+
+const operations = ['create', 'append', 'read', 'head', 'runs', 'claim', 'renew', 'release', 'asks'] as const
+
+/** One call of the engine to its store. */
+export interface StoreCall {
+  readonly operation: (typeof operations)[number]
+  readonly ms: number
+  readonly ok: boolean
+}
+
+export type StoreCallListener = (call: StoreCall) => void
+
+/** Returns the way to end it. */
+export type SubscribeToStoreCalls = (listener: StoreCallListener) => () => void
+
+export function measureStore(store: Store): {
+  readonly store: Store
+  readonly subscribe: SubscribeToStoreCalls
+} {
+  const listeners = new Set<StoreCallListener>()
+  const measured = new Map<PropertyKey, unknown>(
+    operations.map((operation) => [
+      operation,
+      (...given: readonly unknown[]) => {
+        // The store is read on every call: its functions may be replaced.
+        const call = () => (store[operation] as (...given: readonly unknown[]) => Promise<unknown>)(...given)
+        return listeners.size === 0 ? call() : measure(operation, call)
+      },
+    ]),
+  )
+  const measure = async (operation: StoreCall['operation'], call: () => Promise<unknown>) => {
+    const begun = performance.now()
+    let ok = false
+    try {
+      const result = await call()
+      ok = true
+      return result
+    } finally {
+      const ms = performance.now() - begun
+      for (const listener of listeners) listener({ operation, ms, ok })
+    }
+  }
+  return {
+    store: new Proxy(store, {
+      get: (target, name) => measured.get(name) ?? Reflect.get(target, name),
+    }),
+    subscribe(listener) {
+      listeners.add(listener)
+      return () => void listeners.delete(listener)
+    },
+  }
+}

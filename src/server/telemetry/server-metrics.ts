@@ -1,0 +1,133 @@
+/** Metrics of the server itself: event loop, requests, store, streams, leases, open asks and worker threads. */
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
+import type { Clock } from '../../base/time/clock.ts'
+import { getPoolStats } from '../../output/thread/off-thread.ts'
+import type { FairQueue } from '../overload/fair-queue.ts'
+import type { LoopLag } from '../overload/loop-lag.ts'
+import type { ServedApp } from '../served.ts'
+import type { Streams } from '../stream/streams.ts'
+
+export interface ServerMeters {
+  /** Observes the time until a run is accepted. */
+  observeAccept(ms: number): void
+  observeResponse(response: { readonly route: string; readonly status: number; readonly ms: number }): void
+  /** Counts a request that was refused because of overload. */
+  countRefused(why: string): void
+  observeStore(call: { readonly operation: string; readonly ms: number; readonly ok: boolean }): void
+  countLostLease(): void
+}
+
+const buckets = [1, 2, 5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 30_000]
+
+export function createServerMeters(registry: Registry): ServerMeters {
+  const registers = [registry]
+  const accept = new Histogram({
+    name: 'proviso_accept_ms',
+    help: 'Time from a request to start a run until the run is stored',
+    buckets,
+    registers,
+  })
+  const responses = new Histogram({
+    name: 'proviso_http_request_ms',
+    help: 'Duration of requests by route and class of status',
+    labelNames: ['route', 'status'],
+    buckets,
+    registers,
+  })
+  const refused = new Counter({
+    name: 'proviso_http_shed',
+    help: 'Requests refused because of overload: lag, queue or late',
+    labelNames: ['reason'],
+    registers,
+  })
+  const store = new Histogram({
+    name: 'proviso_store_ms',
+    help: 'Duration of calls of the engine to its store',
+    labelNames: ['operation'],
+    buckets,
+    registers,
+  })
+  const errors = new Counter({
+    name: 'proviso_store_errors',
+    help: 'Calls of the engine to its store that failed',
+    labelNames: ['operation'],
+    registers,
+  })
+  const lost = new Counter({
+    name: 'proviso_leases_lost',
+    help: 'Runs that another process took over from this one',
+    registers,
+  })
+  return {
+    observeAccept: (ms) => accept.observe(ms),
+    observeResponse: ({ route, status, ms }) =>
+      responses.observe({ route, status: `${Math.floor(status / 100)}xx` }, ms),
+    countRefused: (reason) => refused.inc({ reason }),
+    observeStore({ operation, ms, ok }) {
+      store.observe({ operation }, ms)
+      if (!ok) errors.inc({ operation })
+    },
+    countLostLease: () => lost.inc(),
+  }
+}
+
+export interface Watched {
+  readonly app: Pick<ServedApp, 'active' | 'store'>
+  readonly lag: Pick<LoopLag, 'percentiles' | 'least'>
+  readonly queue: Pick<FairQueue, 'active' | 'waiting'>
+  readonly streams: Pick<Streams, 'open'>
+  readonly clock: Pick<Clock, 'now'>
+}
+
+/** Longest time that a scrape waits for the store. */
+const patienceMs = 1_000
+
+/** Registers the gauges, which are read on each scrape. */
+export function watchServer(registry: Registry, { app, lag, queue, streams, clock }: Watched): void {
+  const gauge = (name: string, help: string, read: () => number) =>
+    new Gauge({
+      name,
+      help,
+      registers: [registry],
+      collect() {
+        this.set(read())
+      },
+    })
+  new Gauge({
+    name: 'proviso_loop_lag_ms',
+    help: 'Lag of the event loop since the last scrape; least: the least lag of the last second',
+    labelNames: ['quantile'],
+    registers: [registry],
+    collect() {
+      const { p50, p99, max } = lag.percentiles()
+      const figures = { '0.5': p50, '0.99': p99, max, least: lag.least() }
+      for (const [quantile, ms] of Object.entries(figures)) this.set({ quantile }, ms)
+    },
+  })
+  gauge('proviso_http_handling', 'Requests that are handled now', () => queue.active)
+  gauge('proviso_http_waiting', 'Requests that wait for the turn of their tenant', () => queue.waiting)
+  gauge('proviso_streams_open', 'Open event streams', () => streams.open)
+  gauge('proviso_leases_held', 'Runs that this process has a lease on', () => app.active)
+  new Gauge({
+    name: 'proviso_ask_age_ms',
+    help: 'Age of the oldest open ask in the store; 0 if none is open',
+    registers: [registry],
+    async collect() {
+      const age = await findAskAge(app, clock)
+      if (age !== undefined) this.set(age)
+    },
+  })
+  gauge('proviso_workers', 'Worker threads for untrusted text', () => getPoolStats().threads)
+  gauge('proviso_workers_busy', 'Worker threads that work', () => getPoolStats().busy)
+  gauge('proviso_workers_queued', 'Texts that wait for a worker thread', () => getPoolStats().queued)
+}
+
+/** Returns `undefined` if the store does not answer in time: the other metrics are needed most then. */
+async function findAskAge({ store }: Watched['app'], { now }: Watched['clock']): Promise<number | undefined> {
+  const late = new Promise<undefined>((resolve) => setTimeout(() => resolve(undefined), patienceMs).unref())
+  const oldest = store.asks({ status: 'pending', limit: 1 }).then(
+    ([ask]) => (ask === undefined ? 0 : Math.max(0, now() - ask.createdAt)),
+    () => undefined,
+  )
+  return Promise.race([oldest, late])
+}
