@@ -9,6 +9,7 @@ import { createFaults, type FaultRates, type Faults } from './faults.ts'
 import { createNews, faultyStore, type StoreContext } from './faulty-store.ts'
 import { createLedger, type Ledger } from './ledger.ts'
 import { clockOf, deliver, type Life } from './life.ts'
+import { createLiveness, type Liveness } from './liveness.ts'
 import { dispatchersFor } from './outside.ts'
 import { randomFor } from './random.ts'
 import type { Scenario } from './scenario.ts'
@@ -24,6 +25,9 @@ export interface Cluster {
   readonly real: Store
   readonly ledger: Ledger
   readonly faults: Faults
+  readonly liveness: Liveness
+  /** Processes that were born after the first ones, as they begin. */
+  readonly reborn: ((running: Running) => void)[]
   /** Who is alive and awake. */
   awake(): readonly Running[]
   alive(): readonly Running[]
@@ -36,7 +40,9 @@ export function createCluster(world: World, scenario: Scenario, rates: FaultRate
   const real = createMemoryStore({ clock: { now: () => world.now } })
   const ledger = createLedger(() => world.now)
   const faults = createFaults(rates, world.random, () => world.now - began)
+  const liveness = createLiveness(world, { scenario, rates, ledger })
   const crashes: Cluster['crashes'] = []
+  const reborn: Cluster['reborn'] = []
   const processes: (Running | undefined)[] = Array.from({ length: scenario.processes }, () => undefined)
   /** How many new plans were drafted for each run, by whichever life. */
   const replans = new Map<string, number>()
@@ -47,6 +53,7 @@ export function createCluster(world: World, scenario: Scenario, rates: FaultRate
     real,
     ledger,
     faults,
+    liveness,
     news: createNews(world, rates.deaf),
     serialised: scenario.serialised,
     latencyMs: scenario.latencyMs,
@@ -81,8 +88,10 @@ export function createCluster(world: World, scenario: Scenario, rates: FaultRate
         if (life.alive) crashes.push({ runId, cause })
       },
     })
-    processes[index] = { life, engine }
+    const running = { life, engine }
+    processes[index] = running
     engine.open()
+    for (const listener of reborn) listener(running)
   }
 
   const crash = (life: Life) => {
@@ -100,6 +109,7 @@ export function createCluster(world: World, scenario: Scenario, rates: FaultRate
     await engine.close({ graceMs: world.random.int(2000) })
     if (!life.alive) return
     life.alive = false
+    world.after(0, () => liveness.closed(life))
     if (engine.active > 0) ledger.faults.push(`${life.process} ended with ${engine.active} runs`)
     world.after(world.random.int(500), () => bear(Number(life.process.slice(1))))
   }
@@ -124,6 +134,8 @@ export function createCluster(world: World, scenario: Scenario, rates: FaultRate
     real,
     ledger,
     faults,
+    liveness,
+    reborn,
     crashes,
     alive,
     awake: () => alive().filter(({ life }) => life.asleepUntil <= world.now && !life.retiring),

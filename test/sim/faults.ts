@@ -10,6 +10,8 @@ export interface FaultRates {
   readonly stalls: number
   /** A request or its answer lingers on its way, perhaps for longer than a lease holds. */
   readonly linger: number
+  /** A creation, a claim, an input from outside, or the answer to one, comes late, so that others overtake it. */
+  readonly overtaken: number
   /** News of other processes does not arrive: they have to be looked for. */
   readonly deaf: number
   /** Milliseconds of virtual time after which nothing goes wrong any more. */
@@ -22,6 +24,7 @@ export const noFaults: FaultRates = {
   error: 0,
   stalls: 0,
   linger: 0,
+  overtaken: 0,
   deaf: 0,
   until: 0,
   mostCrashes: 0,
@@ -33,6 +36,8 @@ export type Fate = 'well' | 'crash-before' | 'crash-after' | 'error-before' | 'e
 export interface Faults {
   fate(): Fate
   lingers(): boolean
+  /** Asked of creations, claims and inputs from outside only. */
+  isOvertaken(): boolean
   readonly active: boolean
   /** Counted where the fault is injected. */
   readonly counts: { crashes: number; errors: number; stalls: number }
@@ -50,6 +55,7 @@ export function createFaults(rates: FaultRates, random: Random, elapsed: () => n
     },
     mayCrash,
     lingers: () => active() && random.chance(rates.linger),
+    isOvertaken: () => active() && rates.overtaken > 0 && random.chance(rates.overtaken),
     fate() {
       if (!active()) return 'well'
       const drawn = random.next()

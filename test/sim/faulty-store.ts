@@ -8,6 +8,7 @@ import type { Store } from '../../src/domain/ports/store.ts'
 import type { Faults } from './faults.ts'
 import type { Ledger } from './ledger.ts'
 import { deliver, type Life } from './life.ts'
+import type { Liveness } from './liveness.ts'
 import type { World } from './world.ts'
 
 export interface StoreContext {
@@ -15,6 +16,8 @@ export interface StoreContext {
   readonly real: Store
   readonly ledger: Ledger
   readonly faults: Faults
+  /** Is notified of creations. */
+  readonly liveness?: Pick<Liveness, 'created'>
   /** Notifies every process, after a delay. */
   readonly news: News
   /** Events go through JSON on their way, as to a database. */
@@ -49,7 +52,7 @@ export function createNews(world: World, deaf: number): News {
 }
 
 export function faultyStore(context: StoreContext, life: Life): Store {
-  const { world, real, ledger, faults, news, serialised } = context
+  const { world, real, ledger, faults, liveness, news, serialised } = context
   const { random } = world
   const way = () => {
     if (faults.lingers()) return random.int(context.longestMs)
@@ -57,15 +60,17 @@ export function faultyStore(context: StoreContext, life: Life): Store {
   }
   const copied = <T>(value: T): T => (serialised ? (JSON.parse(JSON.stringify(value)) as T) : value)
 
+  const lateWay = () => (faults.isOvertaken() ? random.int(context.longestMs) : way())
+
   /** A call with its fate; a process that is dead calls nothing and receives nothing. */
-  function call<T>(perform: () => Promise<T>): Promise<T> {
+  function call<T>(perform: () => Promise<T>, route: () => number = way): Promise<T> {
     return new Promise((resolve, reject) => {
       if (!life.alive) return
       const fate = faults.fate()
       if (fate === 'crash-before') return context.crash(life)
-      const back = way()
+      const back = route()
       const fail = () => reject(new ProvisoError('store/unavailable', 'The simulated store is not there'))
-      world.after(way(), () => {
+      world.after(route(), () => {
         // What had left a process when it died arrives, or it does not.
         if (!life.alive && random.chance(0.5)) return
         if (fate === 'error-before') return void deliver(world, life, back, fail)
@@ -91,25 +96,31 @@ export function faultyStore(context: StoreContext, life: Life): Store {
     name: 'simulated',
     create(run) {
       const given = copied(run)
-      return call(async () => {
+      const answer = call(async () => {
         const created = await real.create(given)
         if (created !== false) {
           ledger.holders.set(given.runId, life.nth)
           wrote(given.runId, 0, given.events)
         }
         return created
-      })
+      }, lateWay)
+      const answered = () => liveness?.created(life, given.runId)
+      answer.then(answered, answered)
+      return answer
     },
     append(append) {
       const given = copied(append)
-      return call(async () => {
-        const result = await real.append(given)
-        const { runId, lease } = given
-        if (result.kind === 'appended' && lease && ledger.holders.get(runId) !== life.nth)
-          ledger.faults.push(`${life.process} wrote to ${runId}, which it does not hold any more`)
-        if (result.kind === 'appended') wrote(given.runId, given.expectedSeq, given.events)
-        return result
-      })
+      return call(
+        async () => {
+          const result = await real.append(given)
+          const { runId, lease } = given
+          if (result.kind === 'appended' && lease && ledger.holders.get(runId) !== life.nth)
+            ledger.faults.push(`${life.process} wrote to ${runId}, which it does not hold any more`)
+          if (result.kind === 'appended') wrote(given.runId, given.expectedSeq, given.events)
+          return result
+        },
+        given.lease ? way : lateWay,
+      )
     },
     read: (runId, after, limit) => call(async () => copied(await real.read(runId, after, limit))),
     head: (runId) => call(() => real.head(runId)),
@@ -119,7 +130,7 @@ export function faultyStore(context: StoreContext, life: Life): Store {
         const claims = await real.claim(request)
         for (const { runId } of claims) ledger.claimed(runId, life.nth)
         return claims
-      }),
+      }, lateWay),
     renew: (request) => call(() => real.renew(request)),
     release: (runId, lease) => call(() => real.release(runId, lease)),
     nextWake: (given) => call(() => real.nextWake(given)),

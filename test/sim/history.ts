@@ -56,6 +56,11 @@ export async function simulate(scenario: Scenario, rates: FaultRates): Promise<H
         violations.push(
           `leak: ${life.process} still holds ${engine.active} runs and ${engine.attempts} attempts`,
         )
+  // What is owed is waited for, also by a store that has not answered yet.
+  const { liveness } = cluster
+  if (violations.length === 0)
+    await world.run(() => !liveness.isOwed(), world.now + 3 * scenario.leaseMs + 15_000)
+  violations.push(...liveness.check())
   violations.push(...(await checkHistory({ scenario, rates, cluster, people, epoch })))
   let events = 0
   for (const journal of ledger.journals.values()) events += journal.length

@@ -3,9 +3,10 @@
  * first one that shows the mistake (`npm run sim -- --mutants` finds it anew).
  */
 import { decisionMutants } from './mutants/decisions.ts'
+import { livenessMutants } from './mutants/liveness.ts'
 import type { Mutant } from './mutants/mutant.ts'
 import { processMutants } from './mutants/processes.ts'
 
 export type { Mutant } from './mutants/mutant.ts'
 
-export const mutants: readonly Mutant[] = [...processMutants, ...decisionMutants]
+export const mutants: readonly Mutant[] = [...processMutants, ...decisionMutants, ...livenessMutants]

@@ -6,9 +6,10 @@
 import { isObject, type Json } from '../../src/base/json.ts'
 import type { Reply } from '../../src/domain/ask.ts'
 import type { AskRow } from '../../src/domain/ports/store.ts'
+import { isTerminal, type RunStatus } from '../../src/domain/status.ts'
 import type { Engine } from '../../src/engine/engine.ts'
 import { sumOf } from './answers.ts'
-import type { Cluster } from './cluster.ts'
+import type { Cluster, Running } from './cluster.ts'
 import { type Random, randomFor } from './random.ts'
 import type { RunScenario, Scenario } from './scenario.ts'
 import type { World } from './world.ts'
@@ -27,6 +28,9 @@ export interface People {
 /** How a request ended, as far as its caller knows. */
 type Ending = 'done' | 'lost' | { readonly refused: string }
 
+/** What is asked of a process, about which run. */
+type Called = { readonly what: string; readonly runId: string }
+
 const patience = 3000
 
 export function createPeople(world: World, scenario: Scenario, cluster: Cluster): People {
@@ -44,12 +48,19 @@ export function createPeople(world: World, scenario: Scenario, cluster: Cluster)
   let requests = 0
 
   /** Asks one of the processes that are awake; nothing is known if it does not answer in time. */
-  const ask = (request: (engine: Engine) => Promise<unknown>): Promise<Ending> =>
+  const ask = async (called: Called, request: (engine: Engine) => Promise<unknown>): Promise<Ending> => {
+    const awake = cluster.awake()
+    return awake.length === 0 ? 'lost' : askOf(random.pick(awake), called, request)
+  }
+
+  const askOf = (
+    { life, engine }: Running,
+    called: Called,
+    request: (engine: Engine) => Promise<unknown>,
+  ): Promise<Ending> =>
     new Promise((resolve) => {
-      const awake = cluster.awake()
-      if (awake.length === 0) return resolve('lost')
       const takeBack = world.after(patience, () => resolve('lost'))
-      request(random.pick(awake).engine).then(
+      cluster.liveness.expect({ ...called, life }, request(engine)).then(
         () => {
           takeBack()
           resolve('done')
@@ -64,9 +75,9 @@ export function createPeople(world: World, scenario: Scenario, cluster: Cluster)
     })
 
   /** Until it is known that it was done or refused. */
-  const insist = async (request: (engine: Engine) => Promise<unknown>): Promise<Ending> => {
+  const insist = async (called: Called, request: (engine: Engine) => Promise<unknown>): Promise<Ending> => {
     for (;;) {
-      const ending = await ask(request)
+      const ending = await ask(called, request)
       if (ending !== 'lost' || gone) return ending
       await pause(world, random.int(500))
     }
@@ -75,23 +86,52 @@ export function createPeople(world: World, scenario: Scenario, cluster: Cluster)
   const start = async (run: RunScenario) => {
     const { runId, envelope, draft, handed } = run
     await pause(world, run.startAt)
-    const ending = await insist((engine) => engine.start(envelope, { runId, ...(handed && { draft }) }))
+    const ending = await insist({ what: 'start', runId }, (engine) =>
+      engine.start(envelope, { runId, ...(handed && { draft }) }),
+    )
     if (typeof ending === 'object' && ending.refused !== 'run/exists')
       people.faults.push(`${runId} could not be started: ${ending.refused}`)
+    void follow(runId)
     if (run.cancelAt !== undefined) void cancel(runId, run.cancelAt)
     for (const { at, policyId } of run.triggers) void trigger(runId, policyId, at)
   }
 
+  /** Waits for the end of a run, in whichever process, and asks again after each pause and each trouble. */
+  const follow = async (runId: string) => {
+    for (let status = ''; !gone && !isTerminal(status as RunStatus); ) {
+      await ask({ what: 'result', runId }, async (engine) => {
+        status = (await engine.settled(runId)).status
+        const end = cluster.ledger.journals.get(runId)?.at(-1)
+        if (isTerminal(status as RunStatus) && !(end?.type === 'complete' && end.payload.status === status))
+          people.faults.push(`the result of ${runId} is ${status}, and not what its journal says`)
+      })
+      await pause(world, 500 + random.int(2_000))
+    }
+  }
+
+  /** After a restart, a client starts its runs again with the ids they have, and waits for them. */
+  const recover = async (running: Running) => {
+    for (const { runId, envelope, draft, handed } of scenario.runs) {
+      if (gone || !cluster.ledger.journals.has(runId)) continue
+      void askOf(running, { what: 'start', runId }, (engine) =>
+        engine.start(envelope, { runId, ...(handed && { draft }) }),
+      ).then((ending) => {
+        if (ending === 'done') people.faults.push(`${runId} was started although it is stored`)
+      })
+      if (random.chance(0.5)) await pause(world, random.int(scenario.pollMs))
+    }
+  }
+
   const cancel = async (runId: string, at: number) => {
     await pause(world, at)
-    const ending = await insist((engine) => engine.cancel(runId, { by: 'caller' }))
+    const ending = await insist({ what: 'cancel', runId }, (engine) => engine.cancel(runId, { by: 'caller' }))
     if (ending === 'done') people.cancelled.add(runId)
     else if (typeof ending === 'object') people.faults.push(`cancel was refused: ${ending.refused}`)
   }
 
   const trigger = async (runId: string, policyId: string, at: number) => {
     await pause(world, at)
-    await ask((engine) => engine.trigger(runId, { policyId, by: 'operator' }))
+    await ask({ what: 'trigger', runId }, (engine) => engine.trigger(runId, { policyId, by: 'operator' }))
   }
 
   const operate = async () => {
@@ -108,7 +148,9 @@ export function createPeople(world: World, scenario: Scenario, cluster: Cluster)
     const by = `operator ${++requests}`
     const spoilt = random.chance(0.1) ? random.pick(['hash', 'value'] as const) : undefined
     const reply = replyTo(shown, by, spoilt)
-    const ending = await ask((engine) => engine.reply(shown.runId, reply))
+    const ending = await ask({ what: 'reply', runId: shown.runId }, (engine) =>
+      engine.reply(shown.runId, reply),
+    )
     if (ending !== 'done') return
     const before = people.accepted.get(shown.requestId)
     if (before) before.push(by)
@@ -118,7 +160,7 @@ export function createPeople(world: World, scenario: Scenario, cluster: Cluster)
   }
 
   const resume = async (runId: string) => {
-    const ending = await ask((engine) => engine.resume(runId, { by: 'operator' }))
+    const ending = await ask({ what: 'resume', runId }, (engine) => engine.resume(runId, { by: 'operator' }))
     if (ending === 'done') people.resumed.set(runId, (people.resumed.get(runId) ?? 0) + 1)
   }
 
@@ -161,6 +203,7 @@ export function createPeople(world: World, scenario: Scenario, cluster: Cluster)
     return { v: Math.max(sumOf(scenario.seed, `${shown.nodeId} by hand`, inputs), leastValue(shown)) }
   }
 
+  cluster.reborn.push((running) => void recover(running))
   for (const run of scenario.runs) void start(run)
   for (let nth = 0; nth < scenario.operators; nth++) void operate()
   return people
@@ -181,6 +224,7 @@ const retryable: ReadonlySet<string> = new Set([
   'run/busy',
   'run/missing',
   'engine/closed',
+  'run/crashed',
 ])
 
 /** Asks whose answer is not held against a schema that `{ v: 'much' }` would break. */

@@ -34,7 +34,16 @@ function sceneOf(
     skews: [0, 0],
     slots: 64,
     answers: { failures: 0.3, hangs: false, onceFails: false, asks: false },
-    faults: { crash: 0.05, error: 0.02, stalls: 0.3, linger: 0.02, deaf: 0, until: 8000, mostCrashes: 8 },
+    faults: {
+      crash: 0.05,
+      error: 0.02,
+      stalls: 0.3,
+      linger: 0.02,
+      overtaken: 0,
+      deaf: 0,
+      until: 8000,
+      mostCrashes: 8,
+    },
     runs: [
       {
         runId: 'run',

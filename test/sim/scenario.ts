@@ -70,7 +70,7 @@ export function scenarioOf(seed: number): Scenario {
     slots: random.pick([1, 2, 64]),
     operators: random.between(1, 3),
     answers,
-    faults: randomFaults(random, leaseMs),
+    faults: { ...randomFaults(random, leaseMs), overtaken: randomFor(seed, 'overtaken').pick([0, 0.1, 0.4]) },
     runs: withIterations(
       seed,
       withCouriers(
@@ -113,7 +113,7 @@ function withIterations(seed: number, runs: readonly RunScenario[]): readonly Ru
   return runs.map((run) => ({ ...run, draft: { ...run.draft, nodes: run.draft.nodes.map(iterate) } }))
 }
 
-function randomFaults(random: Random, leaseMs: number): FaultRates {
+function randomFaults(random: Random, leaseMs: number): Omit<FaultRates, 'overtaken'> {
   const kind = random.pick(['none', 'crashes', 'crashes', 'errors', 'stalls', 'all', 'all'] as const)
   const has = (name: string) => kind === name || kind === 'all'
   return {
