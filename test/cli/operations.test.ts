@@ -1,5 +1,6 @@
 /** Promises of the operations kit on the command line: erasure, the operations audit, rotation, retention by policy. */
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { openStore } from '../../src/app.ts'
 import { createEndpointSeal } from '../seams/server.ts'
@@ -104,6 +105,26 @@ it('erase asks first, names one run, and refuses a run that is not over', async 
     /Receipt era_[0-9a-f]{16} of /,
   )
   expect((await json(['runs'])).map(({ runId }: { runId: string }) => runId)).toEqual(['waits'])
+})
+
+it('erase marks the manifests of backups, and refuses a folder that is not there before it erases', async () => {
+  const { cli, json, run } = newStore()
+  expect((await run('gone', runFile())).code).toBe(0)
+  const missing = await cli(['erase', '--run', 'gone', '--yes', '--backups', pathInFolder('no-such-folder')])
+  expect(missing).toMatchObject({ code: 2 })
+  expect(missing.stderr).toContain('it is not a folder')
+  const folder = pathInFolder(`backups-${stores}`)
+  mkdirSync(folder)
+  const manifest = join(folder, 'monday.db.manifest.json')
+  writeFileSync(manifest, JSON.stringify({ format: 'proviso-backup', version: 1, sha256: 'x' }))
+  const receipt = await json(['erase', '--run', 'gone', '--yes', '--backups', folder])
+  expect(receipt.backups).toEqual([manifest])
+  expect(JSON.parse(readFileSync(manifest, 'utf8'))).toEqual({
+    format: 'proviso-backup',
+    version: 1,
+    sha256: 'x',
+    erased: [{ receiptId: receipt.receiptId, at: receipt.at, runIds: ['gone'] }],
+  })
 })
 
 it('audit reports a row that was changed behind its back', async () => {

@@ -9,6 +9,7 @@ import {
 } from '../../engine/erase.ts'
 import { confirm } from '../confirm.ts'
 import { describeExitCodes, exitCode } from '../exit-codes.ts'
+import { findManifests, markBackups } from '../mark-backups.ts'
 import { count } from '../one-line.ts'
 import { addByOption, chooseName } from '../options/by-option.ts'
 import { addStoreOption, chooseExistingStore, readStore, writeStore } from '../options/store-option.ts'
@@ -21,6 +22,7 @@ interface Flags {
   readonly reason?: string
   readonly dryRun?: boolean
   readonly yes?: true
+  readonly backups?: string
   readonly by?: string
   readonly store?: string
   readonly json?: true
@@ -52,6 +54,7 @@ export function addEraseCommand(program: Command): void {
     .option('--tenant <tenant>', 'filter by tenant')
     .option('--reason <text>', 'reason, for the receipt')
     .option('--dry-run', 'print what would be erased, without erasing')
+    .option('--backups <folder>', 'mark the backups in this folder: their manifests name the erased runs')
     .option('--yes', 'skip the confirmation')
   addStoreOption(addByOption(command))
     .option('--json', 'print the receipt, or the preview, as one line of JSON')
@@ -64,6 +67,7 @@ export function addEraseCommand(program: Command): void {
 async function erase(flags: Flags): Promise<number> {
   const { run, subject, tenant, reason, dryRun, yes, json } = flags
   const store = chooseExistingStore(flags.store)
+  const manifests = flags.backups === undefined ? [] : findManifests(flags.backups)
   const request: EraseRequest = {
     by: chooseName(flags.by),
     ...(run !== undefined && { runId: run }),
@@ -85,8 +89,13 @@ async function erase(flags: Flags): Promise<number> {
   }
   // Only this step opens the store for writing, so that a preview works while another process has it open.
   const receipt = await writeStore(store, (opened) => eraseRuns(opened, request))
-  if (json) printJson(receipt, 'line')
+  markBackups(manifests, receipt)
+  if (json) printJson({ ...receipt, ...(flags.backups !== undefined && { backups: manifests }) }, 'line')
   else printReceipt(receipt)
+  if (flags.backups !== undefined)
+    printNote(
+      `Marked ${count(manifests.length, 'backup')} in ${flags.backups}: erase again after you restore one.`,
+    )
   for (const line of receipt.residue) printNote(`${colors.yellow('!')} ${line}.`)
   return exitCode(receipt.residue.length === 0 ? 'ok' : 'unmet')
 }
