@@ -1,7 +1,7 @@
 /** Test seam: what tests of stores need behind the entry points: sample journals, the file driver, types of writes. */
 export { openLibsql } from '../../src/adapters/stores/sqlite/open-sqlite.ts'
 export type { SampleQuery } from '../../src/domain/ports/sample.ts'
-export type { Append, NewRun } from '../../src/domain/ports/store.ts'
+export type { AnchorProblem, Append, NewRun } from '../../src/domain/ports/store.ts'
 export {
   logEvent,
   newRun,

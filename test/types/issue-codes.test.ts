@@ -32,6 +32,7 @@ import { readerIssueTable } from '../seams/output.ts'
 import { pipelineIssueTable } from '../seams/pipeline.ts'
 import { catalogIssueTable } from '../seams/plan.ts'
 import { requestIssueTable } from '../seams/server.ts'
+import type { AnchorProblem } from '../seams/stores.ts'
 
 /** The code of the issues in a result that may have some. */
 type CodeIn<Result> =
@@ -108,7 +109,16 @@ const listed = Object.values(tables).flatMap((table) => Object.keys(table))
 const known = new Set([...listed, ...cliCodes])
 
 /** The code of unknown rules is part of `LintIssueCode`, the other one stands for a planner that failed. */
-const others = new Set(['lint/unknown-rule', 'plan/planner-failed'])
+const others = new Set<string>(['lint/unknown-rule', 'plan/planner-failed'])
+
+/** Problems of the anchor of a store are no issues; their codes are a union of their own. */
+const anchorCodes: readonly AnchorProblem['code'][] = [
+  'anchor/lost',
+  'anchor/other-file',
+  'anchor/other-history',
+  'anchor/count',
+]
+for (const code of anchorCodes) others.add(code)
 
 /** Whether a literal is the value of `code`, also as one side of a conditional expression. */
 function isCode({ parent }: ts.Node): boolean {
