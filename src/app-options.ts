@@ -88,11 +88,27 @@ export interface AppOptions
   readonly http?: HttpOptions
   /** Dispatchers for custom kinds of capabilities; a dispatcher for a known kind replaces it. */
   readonly dispatchers?: readonly Dispatcher[]
+  /** How texts of models and agents are read; `false`: all of them on the main thread. With a `clock` of its own, an app does so, too. */
+  readonly reading?: ReadingOptions | false
   readonly clock?: Clock
   /** Random numbers from 0 to below 1, for the jitter of retry delays. Default `Math.random`. */
   readonly random?: () => number
   /** Creates run ids. Default `flex_` and a UUID that sorts by time. */
   readonly newId?: () => string
+}
+
+/** Limits of reading long texts on other threads. A text beyond one is an issue (`limit/deadline`, `limit/memory`) of its attempt. */
+export interface ReadingOptions {
+  /** Longest text, in characters, that is read on the main thread. Default 16,384. */
+  readonly longestHere?: number
+  /** Time limit for one text. Default 10,000. */
+  readonly deadlineMs?: number
+  /** Heap limit of one thread. Default 256. */
+  readonly memoryMb?: number
+  /** Maximum number of threads. Default: one less than there are cores, at least 1 and at most 4. */
+  readonly workers?: number
+  /** URL of `off-thread-worker.js`, if a bundler moved it. */
+  readonly workerUrl?: URL
 }
 
 /** Selects a built-in planner. */
@@ -218,6 +234,22 @@ const plannerRows = {
   maxCapabilities: wholeNumber,
 } satisfies RowsOf<PlannerChoice>
 
+const readingRows = {
+  longestHere: must(
+    (value) => Number.isSafeInteger(value) && Number(value) >= 0,
+    'a whole number, 0 or more',
+  ),
+  deadlineMs: milliseconds,
+  memoryMb: wholeNumber,
+  workers: wholeNumber,
+  workerUrl: must((value) => value instanceof URL, 'a URL'),
+} satisfies RowsOf<ReadingOptions>
+
+const reading: Check = (value, at) => {
+  if (value === false) return []
+  return isObject(value) ? rowIssues(value, at, readingRows) : object(value, at)
+}
+
 const appRows = {
   store: must(
     (value) => typeof value === 'string' || has(value, 'append', 'function'),
@@ -248,6 +280,7 @@ const appRows = {
     (value) => has(value, 'now', 'function') && has(value, 'timer', 'function'),
     'a clock with functions `now` and `timer`',
   ),
+  reading,
   random: callable,
   newId: callable,
   leaseMs: milliseconds,

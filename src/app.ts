@@ -21,7 +21,7 @@ export type { App, GenerateRequest } from './app/app-type.ts'
 export type { RunIssueCode, RunResult } from './app/run-result.ts'
 export type { PreparedRun } from './app/start-run.ts'
 export { readSecretKeys } from './app/wire-agents.ts'
-export type { AppOptions, HttpOptions, PlannerChoice, RunOptions } from './app-options.ts'
+export type { AppOptions, HttpOptions, PlannerChoice, ReadingOptions, RunOptions } from './app-options.ts'
 export type {
   CapabilityDefinition,
   DefinedCapability,
@@ -69,6 +69,7 @@ async function buildApp(options: AppOptions, opened: Opened): Promise<App> {
       shared: catalog,
       onError: (cause) => onCrash('', cause),
       onPartial: options.onPartial,
+      parseText: parts.reading.parseText,
       onLateAnswer: (runId, idempotencyKey) => engine.takeLateAnswer(runId, idempotencyKey),
       onUnawaited: ({ runId, outcome, ...ref }) => engine.logLateResult(runId, ref, outcome),
     })
@@ -93,6 +94,7 @@ async function buildApp(options: AppOptions, opened: Opened): Promise<App> {
     tracing?.runs.close()
     agents?.living.close()
     await agents?.addressFilter.close()
+    await parts.reading.close()
     if (typeof options.store !== 'object') await store.close()
   }
   return {

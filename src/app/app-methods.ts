@@ -80,7 +80,7 @@ export function createRunMethods(
 
 export function createModelMethods(
   options: Pick<AppOptions, 'processing' | 'secrets' | 'random'>,
-  { clock, defaultModel, providers, prices, estimating }: AppParts,
+  { clock, defaultModel, providers, prices, estimating, reading }: AppParts,
 ): Pick<App, 'estimate' | 'generate'> {
   return {
     estimate(given, wanted) {
@@ -100,6 +100,7 @@ export function createModelMethods(
         providers,
         prices,
         secrets,
+        parseText: reading.parseText,
         processing: {
           ...processing,
           ...(maxOutputTokens !== undefined && { max_output_tokens: maxOutputTokens }),

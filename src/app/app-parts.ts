@@ -28,6 +28,7 @@ import type { Capability } from '../domain/capability.ts'
 import type { Envelope } from '../domain/envelope.ts'
 import type { Draft } from '../domain/plan.ts'
 import type { Dispatcher } from '../domain/ports/dispatcher.ts'
+import { type ParseText, parseHere } from '../domain/ports/parse-text.ts'
 import type { Planner } from '../domain/ports/planner.ts'
 import type { Provider } from '../domain/ports/provider.ts'
 import type { Store } from '../domain/ports/store.ts'
@@ -43,6 +44,7 @@ import {
   searchPlanner,
 } from '../plan/index.ts'
 import { readFacets } from './parse-given.ts'
+import { createTextReading, type TextReading } from './read-off-thread.ts'
 import { readTimes } from './wire-agents.ts'
 
 /** The default model, if neither options nor environment name one. */
@@ -82,8 +84,16 @@ export function resolveParts(
     // Read at every use: `acceptUntrustedSchemas` changes it.
     compileOptions: { linearPatterns: options.untrustedSchemas ?? false },
     onCrash: options.onCrash ?? reportCrash(redactor),
+    reading: chooseReading(options),
     newId: options.newId ?? (() => `flex_${timeOrderedId(clock.now(), randomBytes(16))}`),
   }
+}
+
+/** Texts are read here with a clock of the caller: another thread would not run by it. */
+function chooseReading({ reading, clock }: AppOptions): TextReading {
+  if (reading === false || (reading === undefined && clock !== undefined))
+    return { parseText: parseHere, close: async () => {} }
+  return createTextReading(reading)
 }
 
 /** One dispatcher per kind of capability; the ones of the options are last and win. */
@@ -95,8 +105,9 @@ export function createDispatchers(
     redactor,
     clock,
     tracing,
+    reading,
     agents,
-  }: Pick<AppParts, 'providers' | 'defaultModel' | 'redactor' | 'clock' | 'tracing'> & {
+  }: Pick<AppParts, 'providers' | 'defaultModel' | 'redactor' | 'clock' | 'tracing' | 'reading'> & {
     readonly agents: Dispatcher | undefined
   },
 ): readonly Dispatcher[] {
@@ -105,12 +116,13 @@ export function createDispatchers(
     if (run) functions.set(capability.capabilityId, run)
   const dispatchers = [
     localDispatcher(functions),
-    scriptedDispatcher(clock),
+    scriptedDispatcher(clock, reading.parseText),
     modelDispatcher({
       providers,
       defaultModel,
       redactor,
       clock,
+      parseText: reading.parseText,
       ...pick(options, ['processing', 'prices', 'onPartial', 'random', 'stages']),
     }),
     ...(agents ? [agents] : []),
@@ -130,11 +142,13 @@ export function toEngineOptions(
     prices,
     redactor,
     retrying: { clock, ...pick(options, ['random']) },
+    parseText: parts.reading.parseText,
   })
   return {
     ...pick(parts, ['store', 'clock', 'newId', 'redactor', 'onCrash', 'compileOptions']),
     ...pick(options, ['pollMs', 'limits', 'claim', 'random', 'storeRaw']),
     ...readTimes(options, env),
+    parseText: parts.reading.parseText,
     owner: options.owner ?? `${process.pid}-${randomUUID()}`,
     planner: tracing ? tracing.planner(planner) : planner,
     estimate: (envelope, draft) => estimateSpending(envelope, draft, estimating),
@@ -198,11 +212,12 @@ interface PlannerContext {
   readonly redactor: Redactor
   /** Clock and randomness for retries. */
   readonly retrying: RetrySource
+  readonly parseText: ParseText
 }
 
 function choosePlanner(
   given: Planner | PlannerChoice | undefined,
-  { providers, defaultModel, prices, redactor, retrying }: PlannerContext,
+  { providers, defaultModel, prices, redactor, retrying, parseText }: PlannerContext,
 ): Planner {
   if (given === undefined) return searchPlanner()
   if ('draft' in given) return given
@@ -220,6 +235,7 @@ function choosePlanner(
     provider,
     model: parseModelId(id).model,
     redactor,
+    parseText,
     ...retrying,
     fallback: mode === 'auto',
     ...(timeoutMs !== undefined && { timeoutMs }),

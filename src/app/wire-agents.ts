@@ -5,6 +5,7 @@ import { createAddressFilter } from '../adapters/net/address-filter.ts'
 import type { AppOptions, HttpOptions } from '../app-options.ts'
 import { ProvisoError } from '../base/errors/error.ts'
 import { pick } from '../base/json.ts'
+import type { ParseText } from '../domain/ports/parse-text.ts'
 import type { Store } from '../domain/ports/store.ts'
 import { attemptFacts } from '../engine/input/late-result.ts'
 import { commaList, type EnvConfig, envNames } from '../env.ts'
@@ -21,6 +22,7 @@ export function wireAgents(
     readonly store: Store
     readonly env: EnvConfig
     readonly onPartial: AppOptions['onPartial']
+    readonly parseText: ParseText
     /** Called when an agent calls back after its attempt is over and a person is asked about it. */
     readonly onLateAnswer: (runId: string, idempotencyKey: string) => Promise<void>
     /** Called when an agent calls back and neither an attempt nor a person waits for the answer. */
@@ -57,6 +59,7 @@ export function wireAgents(
     addressFilter,
     clock,
     callbacks,
+    parseText: parts.parseText,
     findEndpoint: ({ tenant, capability: { capabilityId } }) => agents.findEndpoint({ tenant, capabilityId }),
     callbackBase: () => (typeof http.callbackUrl === 'function' ? http.callbackUrl() : http.callbackUrl),
     ...pick(http, ['maxBytes', 'timeoutMs', 'callbackMs']),

@@ -11,6 +11,7 @@ import type { Outcome } from '../domain/output.ts'
 import type { Draft } from '../domain/plan.ts'
 import type { Catalog } from '../domain/ports/catalog.ts'
 import type { Dispatcher } from '../domain/ports/dispatcher.ts'
+import type { ParseText } from '../domain/ports/parse-text.ts'
 import type { Planner } from '../domain/ports/planner.ts'
 import type { Store } from '../domain/ports/store.ts'
 import type { Redactor } from '../domain/redaction/redact.ts'
@@ -32,6 +33,8 @@ export interface EngineOptions {
   /** Estimates the cost of a draft, to compare with the limits of a run before it starts. Default: no comparison. */
   readonly estimate?: PlanningCall['estimate']
   readonly clock?: Clock
+  /** Reads texts in the answers of capabilities. Default: on this thread. */
+  readonly parseText?: ParseText
   /** Source of jitter for retry pauses, from 0 to below 1. Default `Math.random`. */
   readonly random?: () => number
   /** Creates run ids; must never return the same id twice. */

@@ -184,14 +184,22 @@ function createLateAnswers(
   outside: Outside,
   wakeRun: (runId: string, state: RunState) => void,
 ): LateAnswers {
-  const { store, catalogFor, dispatchers, clock, redactor, random, storeRaw } = settings
+  const { store, catalogFor, dispatchers, clock, redactor, random, storeRaw, parseText } = settings
   /** Closes the ask about a call whose answer is in the store by now. */
   const takeAnswer = async (runId: string, isMeant: (call: DoubtfulCall, nodeId: string) => boolean) => {
     const state = await loadState(store, runId, settings.compileOptions)
     const question = openQuestionAbout(state, isMeant)
     if (question === undefined) return
     const { call, nodeId } = question
-    const shared = { catalog: catalogFor(state.tenant), dispatchers, clock, redactor, random, storeRaw }
+    const shared = {
+      catalog: catalogFor(state.tenant),
+      dispatchers,
+      clock,
+      redactor,
+      random,
+      storeRaw,
+      parseText,
+    }
     const result = await lookForAnswer({ ...shared, state, nodeId, call })
     // The attempt may have ended with this same answer, which adds no information to the ask.
     if (result === undefined || result.outcome === call.outcome) return

@@ -11,6 +11,7 @@ import { type Endpoint, endpointSecrets, liveSecrets } from '../../domain/capabi
 import type { Capability } from '../../domain/capability.ts'
 import type { AttemptResult } from '../../domain/output.ts'
 import type { Dispatch, Dispatcher } from '../../domain/ports/dispatcher.ts'
+import { type ParseText, parseHere } from '../../domain/ports/parse-text.ts'
 import { createRedactor } from '../../domain/redaction/redact.ts'
 import { watchStream } from '../models/generate/stream-watch.ts'
 import type { AddressFilter } from '../net/address-filter.ts'
@@ -37,12 +38,14 @@ export interface HttpDispatcherOptions {
   readonly timeoutMs?: number
   /** Timeout of a callback, for nodes without their own. Default 1 hour. */
   readonly callbackMs?: number
+  /** Reads the answers. Default: on this thread. */
+  readonly parseText?: ParseText
   /** If set, receives partial values. */
   readonly onPartial?: (partial: NodePartial) => void
 }
 
 export function httpDispatcher(options: HttpDispatcherOptions): Dispatcher {
-  const { addressFilter, clock, callbacks } = options
+  const { addressFilter, clock, callbacks, parseText = parseHere } = options
   const { timeoutMs = 120_000, callbackMs = 3_600_000, maxBytes = 1_048_576 } = options
   return {
     kind: 'http',
@@ -77,6 +80,7 @@ export function httpDispatcher(options: HttpDispatcherOptions): Dispatcher {
           addressFilter,
           clock,
           maxBytes,
+          parseText,
           onPartial: options.onPartial,
         })
       }
@@ -88,7 +92,7 @@ export function httpDispatcher(options: HttpDispatcherOptions): Dispatcher {
           )
         const posted = await callbacks.wait(call.idempotencyKey, signal)
         if (posted === undefined) return call.signal.aborted ? stopped : silence
-        return readPosted(posted, call)
+        return readPosted(posted, { ...call, parseText })
       }
       const within = limiter(call, clock)
       const waitForCallback = () => {
@@ -98,7 +102,9 @@ export function httpDispatcher(options: HttpDispatcherOptions): Dispatcher {
         return within(Math.max(deadlineAt - now, 0), later)
       }
       let result =
-        early === undefined ? await within(endpoint.timeoutMs ?? timeoutMs, sent) : readPosted(early, call)
+        early === undefined
+          ? await within(endpoint.timeoutMs ?? timeoutMs, sent)
+          : await readPosted(early, { ...call, parseText })
       if (result === 'later') result = await waitForCallback()
       return withoutSecrets(result, endpointSecrets(endpoint))
     },
@@ -111,7 +117,7 @@ export function httpDispatcher(options: HttpDispatcherOptions): Dispatcher {
       if (posted === undefined) return undefined
       const endpoint = endpointOr(() => options.findEndpoint({ tenant, capability: { capabilityId } }))
       const secrets = typeof endpoint === 'object' ? endpointSecrets(endpoint) : []
-      return withoutSecrets(readPosted(posted, call), secrets)
+      return withoutSecrets(await readPosted(posted, { ...call, parseText }), secrets)
     },
   }
 }
@@ -127,11 +133,12 @@ interface Sending {
   readonly addressFilter: AddressFilter
   readonly clock: Clock
   readonly maxBytes: number
+  readonly parseText: ParseText
   readonly onPartial: HttpDispatcherOptions['onPartial']
 }
 
 async function send(call: Dispatch, sending: Sending): Promise<AttemptResult | 'later'> {
-  const { url, headers, body, signal, addressFilter, maxBytes } = sending
+  const { url, headers, body, signal, addressFilter, maxBytes, parseText } = sending
   const { request } = await import('undici')
   const response = await request(url, {
     method: 'POST',
@@ -167,7 +174,7 @@ async function send(call: Dispatch, sending: Sending): Promise<AttemptResult | '
     return statusEnd(status, said, { text: 'text' in words ? words.text : '', now: sending.clock.now() })
   }
   const arrived = await readArriving(arriving, { maxBytes, onText: watcher(call, sending.onPartial) })
-  return 'end' in arrived ? arrived.end : readAnswer(arrived.text, call, usage)
+  return 'end' in arrived ? arrived.end : readAnswer(arrived.text, { ...call, parseText }, usage)
 }
 
 /** Maximum bytes read from an error response. */

@@ -6,6 +6,7 @@ import type { Clock } from '../../base/time/clock.ts'
 import type { LocalContext, LocalFunction } from '../../domain/capability/define-capability.ts'
 import type { AttemptResult, Outcome } from '../../domain/output.ts'
 import type { Dispatch, Dispatcher } from '../../domain/ports/dispatcher.ts'
+import { type ParseText, parseHere } from '../../domain/ports/parse-text.ts'
 import type { JsonSchema } from '../../schema/json-schema.ts'
 import { readAnswer } from './read-answer.ts'
 
@@ -71,7 +72,7 @@ export interface ScriptEntry {
  * Runs capabilities from a script: for trying out a draft, for examples and for tests. The script is data of the capability
  * (`settings.script`), one entry per attempt; the last entry is repeated.
  */
-export function scriptedDispatcher(clock: Clock): Dispatcher {
+export function scriptedDispatcher(clock: Clock, parseText: ParseText = parseHere): Dispatcher {
   return {
     kind: 'scripted',
     remote: false,
@@ -80,7 +81,7 @@ export function scriptedDispatcher(clock: Clock): Dispatcher {
       const script = scriptOf(call)
       const entry = script[Math.min(call.attempt, script.length) - 1] ?? {}
       if (entry.delayMs) await pause(clock, entry.delayMs, call.signal)
-      return play(entry, call)
+      return play(entry, { ...call, parseText })
     },
   }
 }
@@ -91,7 +92,10 @@ function scriptOf({ capability }: Dispatch): readonly ScriptEntry[] {
   return entries.filter(isObject) as readonly ScriptEntry[]
 }
 
-function play(entry: ScriptEntry, call: Dispatch): AttemptResult {
+function play(
+  entry: ScriptEntry,
+  call: Dispatch & { readonly parseText: ParseText },
+): AttemptResult | Promise<AttemptResult> {
   const usage = { calls: 1 }
   if (entry.outcome !== undefined) {
     const message = entry.message ?? `The script says ${entry.outcome}`

@@ -10,6 +10,7 @@ import {
 } from '../../domain/draft/processing.ts'
 import type { AttemptResult } from '../../domain/output.ts'
 import type { Dispatch, Dispatcher } from '../../domain/ports/dispatcher.ts'
+import { type ParseText, parseHere } from '../../domain/ports/parse-text.ts'
 import type { Provider } from '../../domain/ports/provider.ts'
 import { createRedactor, type Redactor, redactResult } from '../../domain/redaction/redact.ts'
 import type { CustomStage } from '../../output/index.ts'
@@ -42,12 +43,14 @@ export interface ModelDispatcherOptions extends RetrySource {
   readonly prices?: readonly Price[]
   /** For prompts and events. Default: redacts by key names, and the providers' own keys. */
   readonly redactor?: Redactor
+  /** Reads the answers. Default: on this thread. */
+  readonly parseText?: ParseText
   /** If set, nodes stream, and every partial value is passed here. */
   readonly onPartial?: ((partial: NodePartial) => void) | undefined
 }
 
 export function modelDispatcher(options: ModelDispatcherOptions): Dispatcher {
-  const { providers, defaultModel, prices = [] } = options
+  const { providers, defaultModel, prices = [], parseText = parseHere } = options
   const redactor = options.redactor ?? createRedactor({ secrets: secretsOf(providers) })
   return {
     kind: 'model',
@@ -100,6 +103,7 @@ export function modelDispatcher(options: ModelDispatcherOptions): Dispatcher {
         model,
         defaultModel,
         providerOf,
+        parseText,
       })
       const result = await generate({
         words: taskWords({
@@ -122,6 +126,7 @@ export function modelDispatcher(options: ModelDispatcherOptions): Dispatcher {
         caller,
         signal,
         onEvent,
+        parseText,
       })
       reportUsage(onEvent, model, result)
       return redactResult(result, { redactor })

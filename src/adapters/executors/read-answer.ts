@@ -7,15 +7,18 @@ import { createParser } from 'eventsource-parser'
 import { isObject, type Json, own } from '../../base/json.ts'
 import { type AttemptResult, type Outcome, readQuestion, type Usage } from '../../domain/output.ts'
 import type { Dispatch } from '../../domain/ports/dispatcher.ts'
+import type { ParseText } from '../../domain/ports/parse-text.ts'
 import { detectJson } from '../../output/index.ts'
 import { readText } from '../models/generate/read-output.ts'
 import { ended, usage } from './http-failures.ts'
 
 /** What reading an answer needs of the call. */
-type AnsweredCall = Pick<Dispatch, 'bundle' | 'rao' | 'linearPatterns' | 'onEvent'>
+interface AnsweredCall extends Pick<Dispatch, 'bundle' | 'rao' | 'linearPatterns' | 'onEvent' | 'signal'> {
+  readonly parseText: ParseText
+}
 
-export function readAnswer(text: string, call: AnsweredCall, usage: Usage): AttemptResult {
-  const read = readText(text, {
+export async function readAnswer(text: string, call: AnsweredCall, usage: Usage): Promise<AttemptResult> {
+  const read = await readText(text, {
     schema: call.bundle.returns,
     rao: call.rao,
     processing: {
@@ -27,6 +30,8 @@ export function readAnswer(text: string, call: AnsweredCall, usage: Usage): Atte
       structuredOutput: 'off',
     },
     onEvent: ({ type, ...payload }) => call.onEvent(type, payload as { [key: string]: Json }),
+    parseText: call.parseText,
+    signal: call.signal,
   })
   if (!read.ok && read.declined) return { outcome: 'refused', issues: read.issues, usage }
   if (!read.ok)
@@ -132,7 +137,7 @@ export function readAskedText(text: string): AttemptResult {
 }
 
 /** A posted answer: `{ output }`, `{ text }`, `{ question, schema? }`, or `{ error: { message, outcome?, notApplied? } }`. */
-export function readPosted(posted: Json, call: AnsweredCall): AttemptResult {
+export async function readPosted(posted: Json, call: AnsweredCall): Promise<AttemptResult> {
   const given = isObject(posted) ? posted : {}
   const text = own(given, 'text')
   if (Object.hasOwn(given, 'output')) return readAnswer(JSON.stringify(given['output']), call, usage)

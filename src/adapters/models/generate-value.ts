@@ -6,6 +6,7 @@ import type { Clock } from '../../base/time/clock.ts'
 import type { RetryPolicy } from '../../base/time/retry.ts'
 import { defaultProcessing, type GivenProcessing, processingOf } from '../../domain/draft/processing.ts'
 import type { AttemptResult } from '../../domain/output.ts'
+import { type ParseText, parseHere } from '../../domain/ports/parse-text.ts'
 import type { Provider } from '../../domain/ports/provider.ts'
 import { createRedactor, redactResult } from '../../domain/redaction/redact.ts'
 import type { JsonSchema } from '../../schema/json-schema.ts'
@@ -48,6 +49,8 @@ export interface GenerateOptions {
   readonly clock?: Clock
   readonly random?: () => number
   readonly onEvent?: OnEvent
+  /** Reads the answers. Default: on this thread. */
+  readonly parseText?: ParseText
   /** Streams, and shows the value while it grows. */
   readonly onPartial?: (partial: PartialValue) => void
 }
@@ -78,6 +81,7 @@ const generateRows = {
   clock: object,
   random: callable,
   onEvent: callable,
+  parseText: callable,
   onPartial: callable,
 } satisfies Rows & Record<keyof GenerateOptions, unknown>
 
@@ -140,6 +144,7 @@ export async function generateValue(options: GenerateOptions): Promise<AttemptRe
     caller,
     signal,
     onEvent,
+    parseText: options.parseText ?? parseHere,
   })
   return redactResult(result, { redactor })
 }

@@ -19,9 +19,9 @@ import {
 } from '../../domain/output.ts'
 import { type PlanNode, withFacets } from '../../domain/plan.ts'
 import type { Dispatch, Dispatcher } from '../../domain/ports/dispatcher.ts'
+import type { ParseText } from '../../domain/ports/parse-text.ts'
 import { isRaoError, type RaoContract, violationIssue } from '../../domain/rao/rao-contract.ts'
 import { readRaoEnvelope } from '../../domain/rao/rao-envelope.ts'
-import { parse } from '../../output/index.ts'
 import { membersOf } from '../../schema/build/project.ts'
 import { type CompileOptions, compileSchema } from '../../schema/compile/compile.ts'
 import type { JsonSchema } from '../../schema/json-schema.ts'
@@ -35,6 +35,7 @@ export interface AttemptCall {
   /** The confidence contract of the answer. */
   readonly rao: RaoContract | undefined
   readonly compileOptions: CompileOptions | undefined
+  readonly parseText: ParseText
   readonly capability: Capability | undefined
   readonly dispatcher: Dispatcher | undefined
   readonly call: Omit<Dispatch, 'signal' | 'capability'>
@@ -55,6 +56,7 @@ export async function runAttempt(attempt: AttemptCall): Promise<AttemptResult> {
     returns,
     rao,
     compileOptions,
+    parseText,
     capability,
     dispatcher,
     call,
@@ -76,16 +78,16 @@ export async function runAttempt(attempt: AttemptCall): Promise<AttemptResult> {
     call.onUsage?.(spent)
   }
   const read = (result: unknown) =>
-    readResult(result, { node, returns, rao, compileOptions, dispatcher, spent, countCalls })
+    readResult(result, { node, returns, rao, compileOptions, parseText, dispatcher, spent, countCalls })
   let leave = () => {}
   const onAccepted: Dispatch['onAccepted'] = (accepted) => {
     deadline?.defer(answerGraceMs)
     call.onAccepted?.(accepted)
   }
   const sent: Dispatch = withSignal(joined(call, { capability, onUsage, onAccepted }), stop)
-  const takeLate = (brought: unknown) => {
+  const takeLate = async (brought: unknown) => {
     try {
-      const result = read(brought)
+      const result = await read(brought)
       // A cancellation is not a result of the call.
       if (result.outcome !== 'cancelled') attempt.onLateResult(result)
     } catch {
@@ -98,13 +100,13 @@ export async function runAttempt(attempt: AttemptCall): Promise<AttemptResult> {
       dispatchCall(dispatcher, sent, attempt).then((brought) => {
         resolve(brought)
         // A call that ignores its signal is not awaited; its later result is a late result.
-        if (given.aborted && !deadline?.late) takeLate(brought)
+        if (given.aborted && !deadline?.late) void takeLate(brought)
       }, reject)
     })
     if (deadline?.late)
       return failed('timed_out', `The attempt did not end within its time`, { usage: spent })
     if (stop.aborted) return failed('cancelled', 'The attempt was cancelled', { usage: spent })
-    return read(result)
+    return await read(result)
   } catch (cause) {
     if (deadline?.late)
       return failed('timed_out', `The attempt did not end within its time`, { usage: spent })
@@ -120,7 +122,7 @@ export async function runAttempt(attempt: AttemptCall): Promise<AttemptResult> {
 export const answerGraceMs = 2_000
 
 /** Validates the result of a dispatcher against the node's contract. */
-export function readResult(result: unknown, reading: Reading): AttemptResult {
+export function readResult(result: unknown, reading: Reading): AttemptResult | Promise<AttemptResult> {
   const { dispatcher, spent, countCalls } = reading
   const taken = takeResult(result, dispatcher)
   if ('fault' in taken)
@@ -132,7 +134,7 @@ export function readResult(result: unknown, reading: Reading): AttemptResult {
   return checkOutput(reading, usage === taken.result.usage ? taken.result : { ...taken.result, usage })
 }
 
-interface Reading extends Pick<AttemptCall, 'node' | 'returns' | 'rao' | 'compileOptions'> {
+interface Reading extends Pick<AttemptCall, 'node' | 'returns' | 'rao' | 'compileOptions' | 'parseText'> {
   readonly dispatcher: Dispatcher
   readonly spent: Usage
   /** Sets the calls of local capabilities to zero. */
@@ -176,18 +178,26 @@ function whyImpossible({ node, capability, dispatcher, call }: AttemptCall): str
 }
 
 /** A result counts as output only if it satisfies the contract, regardless of its producer. */
-function checkOutput(reading: Reading, result: AttemptResult): AttemptResult {
-  const { rao, returns } = reading
+function checkOutput(reading: Reading, result: AttemptResult): AttemptResult | Promise<AttemptResult> {
+  const { rao } = reading
   if (result.outcome !== 'ok') return result
   if (!result.output) return { ...result, outcome: 'invalid', issues: [issue('The call brought no value')] }
   if (rao === undefined) return validated(reading, result, result.output)
-  const envelope = readRaoEnvelope(result.output.value, rao)
+  return checkEnvelope(reading, result, { rao, output: result.output })
+}
+
+async function checkEnvelope(
+  reading: Reading,
+  result: AttemptResult,
+  { rao, output }: { readonly rao: RaoContract; readonly output: Output },
+): Promise<AttemptResult> {
+  const envelope = readRaoEnvelope(output.value, rao)
   if (isRaoError(envelope)) return { ...result, outcome: 'invalid', issues: [violationIssue(envelope)] }
-  const read = readPrimary(envelope.primaryOutput, returns, reading.compileOptions)
+  const read = await readPrimary(envelope.primaryOutput, reading)
   if ('issues' in read) return { ...result, outcome: 'invalid', issues: read.issues }
-  const repairs = [...(result.output.repairs ?? []), ...read.repairs]
+  const repairs = [...(output.repairs ?? []), ...read.repairs]
   return validated(reading, result, {
-    ...result.output,
+    ...output,
     value: read.value,
     ...(repairs.length > 0 && { repairs }),
     confidence: envelope.confidence,
@@ -198,14 +208,13 @@ function checkOutput(reading: Reading, result: AttemptResult): AttemptResult {
 }
 
 /** `primary_output` is text; if the node's contract requires another type, parses it like any model output. */
-function readPrimary(
+async function readPrimary(
   text: string,
-  schema: JsonSchema,
-  compileOptions: CompileOptions | undefined,
-): { value: Json; repairs: readonly RepairNote[] } | { issues: readonly Issue[] } {
+  { returns: schema, compileOptions, parseText }: Reading,
+): Promise<{ value: Json; repairs: readonly RepairNote[] } | { issues: readonly Issue[] }> {
   const compiled = compileSchema(schema, compileOptions)
   if (compiled.accepts(text)) return { value: text, repairs: [] }
-  const read = parse(text, schema, compileOptions)
+  const read = await parseText(text, schema, compileOptions ?? {})
   if (read.ok) return { value: read.value as Json, repairs: repairNotes(read.repairs) }
   // If the contract has a single property that may be a string, plain text is its value.
   const [only, ...others] = membersOf(schema)

@@ -13,6 +13,7 @@ import { plainCopy } from '../../domain/parse/plain-copy.ts'
 import { outputContractFor } from '../../domain/plan.ts'
 import type { Catalog } from '../../domain/ports/catalog.ts'
 import type { Bundle, Dispatcher } from '../../domain/ports/dispatcher.ts'
+import type { ParseText } from '../../domain/ports/parse-text.ts'
 import { findRaoContract, isRaoError } from '../../domain/rao/rao-contract.ts'
 import { type Redactor, redactResult, secretsIn } from '../../domain/redaction/redact.ts'
 import { around } from '../../domain/run/iterations.ts'
@@ -36,6 +37,7 @@ interface Performance {
   readonly redactor: Redactor
   /** Keep the redacted raw output of models as evidence. */
   readonly storeRaw: boolean
+  readonly parseText: ParseText
 }
 
 export async function performAttempt(performance: Performance): Promise<AttemptResult> {
@@ -123,6 +125,7 @@ function prepare(performance: Performance) {
         work.log(String(event), payload && (evidence.value(plainPayload(payload)) as typeof payload)),
     },
     clock,
+    parseText: performance.parseText,
     random: performance.random,
     deadlineAt: node.attempt.deadlineAt,
     stop: work.stop,
@@ -231,7 +234,7 @@ async function awaitAnswer(attempt: AttemptCall, accepted: AcceptedBy): Promise<
 
 /** Returns the answer, validated against the node's contract; nothing if none arrived by the deadline. */
 async function findAnswer(
-  { node, returns, rao, compileOptions, dispatcher, call, clock, stop: given }: AttemptCall,
+  { node, returns, rao, compileOptions, parseText, dispatcher, call, clock, stop: given }: AttemptCall,
   { capabilityId, deadlineAt }: AcceptedBy,
 ): Promise<AttemptResult | undefined> {
   const stop = createStop()
@@ -249,15 +252,16 @@ async function findAnswer(
     return (
       result &&
       dispatcher &&
-      readResult(result, {
+      (await readResult(result, {
         node,
         returns,
         rao,
         compileOptions,
+        parseText,
         dispatcher,
         spent: { calls: 1 },
         countCalls: (usage) => usage,
-      })
+      }))
     )
   } catch (cause) {
     return failed('provider_error', messageOf(cause), { usage: { calls: 1 } })

@@ -3,6 +3,7 @@ import { systemClock } from '../../base/time/clock.ts'
 import type { Envelope } from '../../domain/envelope.ts'
 import type { Catalog } from '../../domain/ports/catalog.ts'
 import type { Dispatcher } from '../../domain/ports/dispatcher.ts'
+import { parseHere } from '../../domain/ports/parse-text.ts'
 import type { Considered } from '../../domain/ports/planner.ts'
 import { createRedactor } from '../../domain/redaction/redact.ts'
 import type { RunState } from '../../domain/run.ts'
@@ -49,6 +50,7 @@ export function resolveSettings(options: EngineOptions) {
     limits: options.limits ?? {},
     redactor: options.redactor ?? createRedactor(),
     storeRaw: options.storeRaw ?? true,
+    parseText: options.parseText ?? parseHere,
     compileOptions: options.compileOptions ?? {},
     catalogFor,
     dispatchers,
@@ -69,6 +71,7 @@ export function resolveSettings(options: EngineOptions) {
 export function createWork(settings: EngineSettings): Pick<ActorContext, 'perform' | 'planAtHand' | 'plan'> {
   const { catalogFor, dispatchers, clock, random, redactor, storeRaw, estimate, planner, takeConsidered } =
     settings
+  const { parseText } = settings
   const prove = rememberProofs()
   return {
     perform: (state, start, work) =>
@@ -82,6 +85,7 @@ export function createWork(settings: EngineSettings): Pick<ActorContext, 'perfor
         work,
         redactor,
         storeRaw,
+        parseText,
       }),
     planAtHand(state) {
       const draft = draftAtHand(state)

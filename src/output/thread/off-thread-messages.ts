@@ -2,7 +2,7 @@
 import type { ErrorCode } from '../../base/errors/error.ts'
 import type { Location } from '../../base/errors/issue.ts'
 import type { JsonSchema } from '../../schema/compile/compile.ts'
-import type { ParseOptions, ParseResult } from '../types.ts'
+import type { ParseOptions, ParseResult, ReaderEvent } from '../types.ts'
 
 /** Options that can be copied to another thread: all except functions. */
 export type PortableOptions = Omit<ParseOptions, 'stages' | 'onEvent'>
@@ -13,12 +13,14 @@ export type Request =
       readonly text: string
       readonly schema: JsonSchema | undefined
       readonly options: PortableOptions
+      /** Whether the events of the reading are wanted. */
+      readonly events: boolean
     }
   | { readonly kind: 'compile'; readonly schema: JsonSchema; readonly untrusted: boolean }
 
 export type Answer =
   | { readonly kind: 'ready' }
-  | { readonly kind: 'parsed'; readonly result: ParseResult }
+  | { readonly kind: 'parsed'; readonly result: ParseResult; readonly events: readonly ReaderEvent[] }
   | { readonly kind: 'compiled'; readonly hash: string }
   | { readonly kind: 'refused'; readonly error: Refusal }
   | { readonly kind: 'failed'; readonly message: string }

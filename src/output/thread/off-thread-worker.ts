@@ -4,7 +4,7 @@ import { ProvisoError } from '../../base/errors/error.ts'
 import { compileSchema } from '../../schema/compile/compile.ts'
 import { schemaHash } from '../../schema/hash.ts'
 import { parse } from '../parse.ts'
-import type { ParseResult } from '../types.ts'
+import type { ParseResult, ReaderEvent } from '../types.ts'
 import type { Answer, Request } from './off-thread-messages.ts'
 
 parentPort?.on('message', (request: Request) => say(answer(request)))
@@ -19,7 +19,10 @@ function say(message: Answer): void {
 function answer(request: Request): Answer {
   try {
     if (request.kind === 'parse') {
-      return { kind: 'parsed', result: plain(parse(request.text, request.schema, request.options)) }
+      const events: ReaderEvent[] = []
+      const onEvent = (event: ReaderEvent) => void events.push(event)
+      const options = request.events ? { ...request.options, onEvent } : request.options
+      return { kind: 'parsed', result: plain(parse(request.text, request.schema, options)), events }
     }
     compileSchema(request.schema, { untrusted: request.untrusted })
     return { kind: 'compiled', hash: schemaHash(request.schema) }

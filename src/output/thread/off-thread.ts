@@ -9,7 +9,7 @@ import type { RefusedSchemaCode } from '../../schema/issue-table.ts'
 import { isForeignSchema } from '../../schema/standard.ts'
 import type { ReaderIssue } from '../issue-table.ts'
 import { namedSchema } from '../schema/shorthand.ts'
-import type { AnySchema, ParseOptions, ParseResult } from '../types.ts'
+import type { AnySchema, ParseOptions, ParseResult, ReaderEvent } from '../types.ts'
 import type { Answer, PortableOptions, Refusal } from './off-thread-messages.ts'
 import { createPool, type Outcome } from './worker-pool.ts'
 
@@ -32,6 +32,8 @@ export interface OffThreadOptions {
 
 export interface OffThreadCall {
   readonly signal?: AbortSignal
+  /** Called with the events of the reading once it has ended. */
+  readonly onEvent?: (event: ReaderEvent) => void
 }
 
 export type OffThreadCompiled =
@@ -62,7 +64,7 @@ export interface OffThreadReader {
 export function createOffThreadReader(options: OffThreadOptions = {}): OffThreadReader {
   const { workers = 1, deadlineMs = 500, memoryMb = 128, waiting = 1_000, idleMs = 0 } = options
   requirePositive({ workers, deadlineMs, memoryMb })
-  const url = options.workerUrl ?? new URL('./off-thread-worker.js', import.meta.url)
+  const url = options.workerUrl ?? workerBeside(import.meta.url)
   const pool = createPool({ url, workers, deadlineMs, memoryMb, waiting, idleMs })
 
   /** The issue of an exceeded limit. */
@@ -92,10 +94,15 @@ export function createOffThreadReader(options: OffThreadOptions = {}): OffThread
     async parse(text, schema, parseOptions = {}, call = {}) {
       const portable = portableOptions(parseOptions)
       const plain = portableSchema(schema, portable.untrusted === true)
-      const outcome = await pool.run({ kind: 'parse', text, schema: plain, options: portable }, call.signal)
+      const events = call.onEvent !== undefined
+      const request = { kind: 'parse', text, schema: plain, options: portable, events } as const
+      const outcome = await pool.run(request, call.signal)
       const issue = limitIssue(outcome, { span: [0, text.length] })
       if (issue !== undefined) return failure(text, issue)
-      if (outcome.kind === 'parsed') return { ...outcome.result, raw: text }
+      if (outcome.kind === 'parsed') {
+        for (const event of outcome.events) call.onEvent?.(event)
+        return { ...outcome.result, raw: text }
+      }
       throw unanswered(outcome as Answer)
     },
     async compile(schema, call = {}) {
@@ -114,6 +121,12 @@ export function createOffThreadReader(options: OffThreadOptions = {}): OffThread
     },
     close: () => pool.close(),
   }
+}
+
+/** The worker script: beside this file, or below it where the build put this code into a shared file. */
+function workerBeside(here: string): URL {
+  const isOwnFile = /\/off-thread\.[jt]s$/.test(here)
+  return new URL(isOwnFile ? './off-thread-worker.js' : './output/thread/off-thread-worker.js', here)
 }
 
 function requirePositive(numbers: Readonly<Record<string, number>>): void {

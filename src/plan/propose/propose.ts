@@ -12,6 +12,7 @@ import { declines } from '../../domain/attempt/refusal.ts'
 import { plannerError } from '../../domain/errors/planner-failure.ts'
 import type { Usage } from '../../domain/output.ts'
 import type { Draft } from '../../domain/plan.ts'
+import { type ParseText, parseHere } from '../../domain/ports/parse-text.ts'
 import type { DraftRequest, Planner } from '../../domain/ports/planner.ts'
 import {
   type ModelAnswer,
@@ -21,7 +22,7 @@ import {
 } from '../../domain/ports/provider.ts'
 import { createRedactor, type Redactor } from '../../domain/redaction/redact.ts'
 import { draftSchema } from '../../domain/schemas/all-schemas.ts'
-import { feedback, parse } from '../../output/index.ts'
+import { feedback } from '../../output/index.ts'
 import { parseDraft } from '../parse-nouns.ts'
 import { withRetries } from '../search/draft/resilience.ts'
 import { search } from '../search/search.ts'
@@ -50,6 +51,8 @@ export interface ProposeOptions extends RetrySource {
   readonly fallback?: boolean
   /** Price of the model. Without it, runs with a cost limit are drafted by the search planner. */
   readonly price?: PlannerPrice
+  /** Reads the model's texts. Default: on this thread. */
+  readonly parseText?: ParseText
 }
 
 export interface Proposal {
@@ -109,7 +112,7 @@ export async function propose(request: DraftRequest, options: ProposeOptions): P
     const refusal = refusalIn(answer, said)
     if (refusal !== undefined) return refusedBy(refusal, instead)
     if (said === undefined) return unanswered(answer, tries, { options, instead })
-    const read = readDraft(said)
+    const read = await readDraft(said, options.parseText ?? parseHere, request.signal)
     if (read.ok) {
       const draft = withRetries(read.draft, request.capabilities)
       return { draft: signed(draft, options), runtime: 'model', ...spent() }
@@ -168,10 +171,14 @@ function refusalIn(answer: ModelAnswer, said: string | undefined): string | unde
 }
 
 /** Parses a model's text as a draft, or returns the issues. */
-function readDraft(
+async function readDraft(
   text: string,
-): { readonly ok: true; readonly draft: Draft } | { readonly ok: false; readonly issues: readonly Issue[] } {
-  const read = parse(text, draftSchema)
+  parseText: ParseText,
+  signal: AbortSignal,
+): Promise<
+  { readonly ok: true; readonly draft: Draft } | { readonly ok: false; readonly issues: readonly Issue[] }
+> {
+  const read = await parseText(text, draftSchema, {}, signal)
   if (!read.ok) return { ok: false, issues: read.issues }
   const parsed = parseDraft(read.value)
   return parsed.ok ? { ok: true, draft: parsed.value } : { ok: false, issues: parsed.issues }

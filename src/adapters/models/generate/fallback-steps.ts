@@ -3,6 +3,7 @@ import type { Issue } from '../../../base/errors/issue.ts'
 import { isObject, type Json, own } from '../../../base/json.ts'
 import type { Processing } from '../../../domain/draft/processing.ts'
 import type { Output } from '../../../domain/output.ts'
+import type { ParseText } from '../../../domain/ports/parse-text.ts'
 import type { ModelAnswer, StructuredIntent } from '../../../domain/ports/provider.ts'
 import { raoEnvelopeSchema } from '../../../domain/rao/rao-envelope.ts'
 import { simplifySchema } from '../../../output/index.ts'
@@ -25,6 +26,7 @@ export interface Generation {
   readonly caller: Caller
   readonly signal: AbortSignal
   readonly onEvent: OnEvent
+  readonly parseText: ParseText
 }
 
 /** The outcome of one step. */

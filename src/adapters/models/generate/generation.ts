@@ -56,7 +56,7 @@ async function take(
   const text = 'text' in answer ? answer.text : undefined
   const reading = doomed
     ? ({ ok: false, issues: doomed, truncated: false } as const)
-    : read(task, answer, asked.restore)
+    : await read(task, answer, asked.restore)
   if (doomed)
     task.onEvent('stream.aborted', { issue: doomed[0]?.message ?? '', characters: text?.length ?? 0 })
   const tried = toAttemptOutcome(
@@ -76,11 +76,11 @@ async function take(
 }
 
 /** Parses the answer, if there is one; a repair by the reader counts as the deterministic stage. */
-function read(
+async function read(
   task: Generation,
   answer: ModelAnswer,
   restore?: (value: Json) => Json | undefined,
-): Reading | undefined {
+): Promise<Reading | undefined> {
   const text = answer.kind === 'text' ? answer.text : answer.kind === 'error' ? answer.text : undefined
   if (text === undefined) return undefined
   let changed = false
@@ -98,20 +98,24 @@ function read(
     processing: task.processing,
     onEvent: ({ type, ...payload }: { readonly type: string }) =>
       started(type, payload as { [key: string]: Json }),
+    parseText: task.parseText,
+    signal: task.signal,
   }
-  const reading = restore ? readRestored(text, context, restore) : readText(text, context, answer.structured)
+  const reading = await (restore
+    ? readRestored(text, context, restore)
+    : readText(text, context, answer.structured))
   if (changed)
     task.onEvent(`aros.repair.${reading.ok ? 'success' : 'failed'}`, { stage: 'deterministic', schema_hash })
   return reading
 }
 
 /** Reads an answer in a simplified shape: parses any value, restores the shape, then parses it against the schema. */
-function readRestored(
+async function readRestored(
   text: string,
   context: Parameters<typeof readText>[1],
   restore: (value: Json) => Json | undefined,
-): Reading {
-  const loose = readText(text, { ...context, schema: { type: 'object' } })
+): Promise<Reading> {
+  const loose = await readText(text, { ...context, schema: { type: 'object' } })
   if (!loose.ok) return loose
   const value = restore(loose.value)
   if (value === undefined) return { ok: false, issues: [nothing], truncated: false }

@@ -5,9 +5,9 @@
 import { isObject, type Json, own } from '../../../base/json.ts'
 import type { PrecheckAgent, PrecheckSettings } from '../../../domain/draft/processing.ts'
 import type { Bundle } from '../../../domain/ports/dispatcher.ts'
+import type { ParseText } from '../../../domain/ports/parse-text.ts'
 import type { Provider } from '../../../domain/ports/provider.ts'
 import type { Redactor } from '../../../domain/redaction/redact.ts'
-import { parse } from '../../../output/index.ts'
 import { undescribedFields } from '../../../schema/build/project.ts'
 import type { JsonSchema } from '../../../schema/json-schema.ts'
 import type { Caller, OnEvent } from './model-caller.ts'
@@ -27,6 +27,7 @@ export interface PrecheckTask {
   /** For agents that name no model. */
   readonly defaultModel: string
   readonly providerOf: (model: string) => Provider | undefined
+  readonly parseText: ParseText
 }
 
 /** Text to add to the prompt; `undefined` in mode `observe`, or when the check passes. */
@@ -153,7 +154,7 @@ async function validate(task: PrecheckTask, plan: string): Promise<Verdict | und
     system: validatorAgent.instructions ? answer : `You check plans. ${answer}`,
     prompt: JSON.stringify(redactor.value({ plan, goal: goal ?? bundle.objective })),
   })
-  const read = text === undefined ? undefined : parse(text, verdictSchema)
+  const read = text === undefined ? undefined : await task.parseText(text, verdictSchema, {})
   if (!read?.ok || !isObject(read.value)) return undefined
   const { is_correct, is_valid, ok, score, feedback } = read.value
   const said = [is_correct, is_valid, ok].find((word) => typeof word === 'boolean')

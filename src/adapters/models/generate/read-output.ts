@@ -5,11 +5,12 @@ import { tokens } from '../../../base/pointer.ts'
 import { declines } from '../../../domain/attempt/refusal.ts'
 import type { Processing } from '../../../domain/draft/processing.ts'
 import { type RepairNote, repairNotes } from '../../../domain/output.ts'
+import type { ParseText } from '../../../domain/ports/parse-text.ts'
 import type { StructuredOutcome } from '../../../domain/ports/provider.ts'
 import { isRaoError, violationIssue } from '../../../domain/rao/rao-contract.ts'
 import { raoEnvelopeSchema, readRaoEnvelope } from '../../../domain/rao/rao-envelope.ts'
-import { type ParseOptions, type ParseSuccess, parse } from '../../../output/index.ts'
-import { type CompileOptions, compileSchema } from '../../../schema/compile/compile.ts'
+import type { ParseOptions, ParseSuccess } from '../../../output/index.ts'
+import { compileSchema } from '../../../schema/compile/compile.ts'
 import type { JsonSchema } from '../../../schema/json-schema.ts'
 import { isTextContract } from '../../providers/structured-output/structured-plan.ts'
 
@@ -37,14 +38,20 @@ export interface ReadingContext {
     'aop' | 'shadow' | 'reader' | 'enforceGrammar' | 'enforcement' | 'structuredOutput'
   >
   readonly onEvent: NonNullable<ParseOptions['onEvent']>
+  readonly parseText: ParseText
+  readonly signal?: AbortSignal | undefined
 }
 
 const untouched: ParseOptions = { aop: 'minimal', closed: ['', '/*'] }
 
-export function readText(text: string, context: ReadingContext, structured?: StructuredOutcome): Reading {
-  const reading = readAny(text, context, structured)
-  const isValue = reading.ok && (isTextContract(context.schema) || !quotes(reading.value, text))
-  if (isValue || !declines(text)) return reading
+export async function readText(
+  text: string,
+  context: ReadingContext,
+  structured?: StructuredOutcome,
+): Promise<Reading> {
+  const reading = await readAny(text, context, structured)
+  if (!declines(text)) return reading
+  if (reading.ok && (isTextContract(context.schema) || !quotes(reading.value, text))) return reading
   return { ok: false, issues: [declinedIssue(text)], truncated: false, declined: true }
 }
 
@@ -58,16 +65,20 @@ function declinedIssue(text: string): Issue {
   return { code: 'attempt/refused', at: { pointer: '' }, message }
 }
 
-function readAny(text: string, context: ReadingContext, structured?: StructuredOutcome): Reading {
+async function readAny(
+  text: string,
+  context: ReadingContext,
+  structured?: StructuredOutcome,
+): Promise<Reading> {
   const { schema, rao, processing, onEvent } = context
   const { shadow } = processing
-  if (processing.enforceGrammar) return readGrammar(text, rao ? raoEnvelopeSchema : schema, processing.reader)
-  if (rao) return readEnvelope(text, { ...untouched, shadow, onEvent })
+  if (processing.enforceGrammar) return readGrammar(text, rao ? raoEnvelopeSchema : schema, context)
+  if (rao) return readEnvelope(text, { ...untouched, shadow, onEvent }, context)
   const hasStages = (processing.reader.stages?.length ?? 0) > 0
   const options = { aop: processing.aop, ...processing.reader, shadow, onEvent }
   if (isTextContract(schema)) {
     const value = plainText(text)
-    if (hasStages) return read(JSON.stringify(value), schema, { ...options, aop: 'minimal' })
+    if (hasStages) return read(context, JSON.stringify(value), schema, { ...options, aop: 'minimal' })
     if (compileSchema(schema, processing.reader).accepts(value))
       return { ok: true, value, repairs: [], truncated: false }
   }
@@ -78,15 +89,16 @@ function readAny(text: string, context: ReadingContext, structured?: StructuredO
   const given = held === undefined ? text : JSON.stringify(held)
   // Custom stages also run on valid JSON: the reader runs them from `minimal` on.
   const isJson = hasStages && processing.aop === 'off' && strict(given) !== undefined
-  return read(given, schema, isJson ? { ...options, aop: 'minimal' } : options)
+  return read(context, given, schema, isJson ? { ...options, aop: 'minimal' } : options)
 }
 
 /** `enforcement: off`: JSON as far as the reader finds some, else the text; nothing is read toward the schema. */
-function readUnheld(
+async function readUnheld(
   text: string,
-  { processing, onEvent }: ReadingContext,
+  context: ReadingContext,
   structured?: StructuredOutcome,
-): Reading {
+): Promise<Reading> {
+  const { processing, onEvent } = context
   const taken = (value: Json): Reading => ({ ok: true, value, repairs: [], truncated: false })
   const whole = strict(text)
   const wrapped = structured?.kind === 'applied' ? structured.wrapped : undefined
@@ -94,21 +106,30 @@ function readUnheld(
     return taken((own(whole, wrapped) as Json | undefined) ?? whole)
   if (whole !== undefined) return taken(whole)
   const { aop, shadow, reader } = processing
-  const found = read(text, { type: ['object', 'array'] }, { aop, ...reader, shadow, onEvent })
+  const found = await read(context, text, { type: ['object', 'array'] }, { aop, ...reader, shadow, onEvent })
   return found.ok ? found : taken(text)
 }
 
 /** What keeps an answer from being the envelope is said in the specification's own words; where it is follows. */
-function readEnvelope(text: string, options: ParseOptions): Reading {
-  const result = parse(text, raoEnvelopeSchema, options)
+async function readEnvelope(
+  text: string,
+  options: ParseOptions,
+  { parseText, signal }: ReadingContext,
+): Promise<Reading> {
+  const result = await parseText(text, raoEnvelopeSchema, options, signal)
   if (result.ok) return accepted(result)
   const violation = readRaoEnvelope(result.candidate)
   const issues = isRaoError(violation) ? [violationIssue(violation), ...result.issues] : result.issues
   return { ok: false, issues, truncated: result.truncated }
 }
 
-function read(text: string, schema: JsonSchema, options: ParseOptions): Reading {
-  const result = parse(text, schema, options)
+async function read(
+  { parseText, signal }: ReadingContext,
+  text: string,
+  schema: JsonSchema,
+  options: ParseOptions,
+): Promise<Reading> {
+  const result = await parseText(text, schema, options, signal)
   return result.ok ? accepted(result) : { ok: false, issues: result.issues, truncated: result.truncated }
 }
 
@@ -118,8 +139,13 @@ function accepted(result: ParseSuccess<unknown>): Reading {
 }
 
 /** `enforce_grammar`: the text must be valid JSON for the schema without any repair, or the attempt fails (AROS-37). */
-function readGrammar(text: string, schema: JsonSchema, { linearPatterns = false }: CompileOptions): Reading {
-  const result = parse(text.trim(), schema, { aop: 'off', linearPatterns })
+async function readGrammar(
+  text: string,
+  schema: JsonSchema,
+  { processing, parseText, signal }: ReadingContext,
+): Promise<Reading> {
+  const { linearPatterns = false } = processing.reader
+  const result = await parseText(text.trim(), schema, { aop: 'off', linearPatterns }, signal)
   if (result.ok) return { ok: true, value: result.value as Json, repairs: [], truncated: false }
   const issues = result.issues.map((issue) => ({ ...issue, code: 'grammar/mismatch' }))
   return { ok: false, issues, truncated: false }
