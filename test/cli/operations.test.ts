@@ -1,5 +1,5 @@
 /** Promises of the operations kit on the command line: erasure, the operations audit, rotation, retention by policy. */
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { openStore } from '../../src/app.ts'
@@ -29,7 +29,9 @@ function newStore() {
 
 /** The files of a store that hold a text. */
 function filesWith(path: string, text: string): string[] {
-  return [path, `${path}-wal`].filter((name) => existsSync(name) && readFileSync(name).includes(text))
+  return [path, `${path}-wal`, `${path}-anchor`].filter(
+    (name) => existsSync(name) && readFileSync(name).includes(text),
+  )
 }
 
 const canary = 'canary-7f3a9c51'
@@ -107,7 +109,7 @@ it('erase asks first, names one run, and refuses a run that is not over', async 
   expect((await json(['runs'])).map(({ runId }: { runId: string }) => runId)).toEqual(['waits'])
 })
 
-it('erase marks the manifests of backups, and refuses a folder that is not there before it erases', async () => {
+it('erase marks backups, and restore erases the runs again', async () => {
   const { cli, json, run } = newStore()
   expect((await run('gone', runFile())).code).toBe(0)
   const missing = await cli(['erase', '--run', 'gone', '--yes', '--backups', pathInFolder('no-such-folder')])
@@ -115,16 +117,18 @@ it('erase marks the manifests of backups, and refuses a folder that is not there
   expect(missing.stderr).toContain('it is not a folder')
   const folder = pathInFolder(`backups-${stores}`)
   mkdirSync(folder)
-  const manifest = join(folder, 'monday.db.manifest.json')
-  writeFileSync(manifest, JSON.stringify({ format: 'proviso-backup', version: 1, sha256: 'x' }))
+  const backup = join(folder, 'monday.db')
+  await json(['backup', '--to', backup])
   const receipt = await json(['erase', '--run', 'gone', '--yes', '--backups', folder])
-  expect(receipt.backups).toEqual([manifest])
-  expect(JSON.parse(readFileSync(manifest, 'utf8'))).toEqual({
-    format: 'proviso-backup',
-    version: 1,
-    sha256: 'x',
-    erased: [{ receiptId: receipt.receiptId, at: receipt.at, runIds: ['gone'] }],
-  })
+  expect(receipt.backups).toEqual([`${backup}.manifest.json`])
+  expect(JSON.parse(readFileSync(`${backup}.manifest.json`, 'utf8')).erased).toEqual([
+    { receiptId: receipt.receiptId, at: receipt.at, runIds: ['gone'] },
+  ])
+  const restored = await json(['restore', '--from', backup, '--force'])
+  expect(restored.erasedAgain).toBe(1)
+  expect(await json(['runs'])).toEqual([])
+  expect((await json(['verify'])).ok).toBe(true)
+  expect(await json(['audit', '--action', 'run.erased'])).toMatchObject([{ by: 'proviso restore' }])
 })
 
 it('audit reports a row that was changed behind its back', async () => {

@@ -94,7 +94,7 @@ async function erase(flags: Flags): Promise<number> {
   else printReceipt(receipt)
   if (flags.backups !== undefined)
     printNote(
-      `Marked ${count(manifests.length, 'backup')} in ${flags.backups}: erase again after you restore one.`,
+      `Marked ${count(manifests.length, 'backup')} in ${flags.backups}: \`proviso restore\` erases the runs again.`,
     )
   for (const line of receipt.residue) printNote(`${colors.yellow('!')} ${line}.`)
   return exitCode(receipt.residue.length === 0 ? 'ok' : 'unmet')

@@ -1,6 +1,7 @@
 /** `proviso restore`: brings back a store from a backup, and verifies it. */
 import type { Command } from 'commander'
 import { type RestoreResult, storeOperations } from '../../adapters/stores/store-operations.ts'
+import { openStore } from '../../app.ts'
 import { describeExitCodes, exitCode } from '../exit-codes.ts'
 import { createProgressLine } from '../live/progress-line.ts'
 import { count } from '../one-line.ts'
@@ -41,10 +42,27 @@ export function addRestoreCommand(program: Command): void {
       const result = await (await storeOperations(spec))
         .restore(spec, { ...flags, onProgress: line.show })
         .finally(line.clear)
-      if (json) printJson(result, 'line')
+      const erasedAgain = result.dryRun ? 0 : await eraseAgain(spec, result)
+      if (json) printJson({ ...result, erasedAgain }, 'line')
       report(result)
+      if (erasedAgain > 0)
+        printNote(`${count(erasedAgain, 'run')} erased again: they were erased after this backup.`)
       process.exitCode = exitCode('ok')
     })
+}
+
+/** Erases the runs that were erased after the backup was made, as its manifest says. */
+async function eraseAgain(spec: string, { manifest: { erased = [] } }: RestoreResult): Promise<number> {
+  if (erased.length === 0) return 0
+  const store = await openStore(spec)
+  try {
+    let runs = 0
+    for (const { receiptId, runIds } of erased)
+      runs += (await store.erase({ runIds, receiptId, by: 'proviso restore' })).runs.length
+    return runs
+  } finally {
+    await store.close()
+  }
 }
 
 function report({ manifest, dryRun, keptAs, newerCommits = 0 }: RestoreResult): void {

@@ -15,6 +15,12 @@ export interface BackupManifest {
   /** The last commit of the chain and its hash; of SQLite only. */
   readonly commit?: number
   readonly head?: string
+  /** Runs that were erased from the store after the backup was made; `restore` erases them again. */
+  readonly erased?: readonly {
+    readonly receiptId: string
+    readonly at: string
+    readonly runIds: readonly string[]
+  }[]
 }
 
 export interface BackupOptions {
