@@ -111,6 +111,7 @@ async function buildApp(options: AppOptions, opened: Opened): Promise<App> {
     acceptUntrustedSchemas() {
       compileOptions.linearPatterns = true
     },
+    leaseMs: engine.leaseMs,
     get active() {
       return engine.active
     },

@@ -87,6 +87,8 @@ export interface App {
    * because its callers are untrusted. Other apps in the process are not affected.
    */
   acceptUntrustedSchemas(): void
+  /** Lease duration of this process, as set with `leaseMs`. */
+  readonly leaseMs: number
   /** Number of runs active in this process. */
   readonly active: number
   close(options?: { readonly graceMs?: number }): Promise<void>

@@ -116,6 +116,7 @@ export interface Engine {
    * leases, and stops.
    */
   close(options?: { readonly graceMs?: number }): Promise<void>
+  readonly leaseMs: number
   /** Number of active runs in this process. */
   readonly active: number
   /** Number of attempts in flight in this process. */

@@ -109,6 +109,7 @@ export function createEngine(options: EngineOptions): Engine {
       stopListening()
       changes.close()
     },
+    leaseMs,
     get active() {
       return runs.actors.size
     },

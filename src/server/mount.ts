@@ -3,18 +3,16 @@
  * the body is read), parse and validate, idempotency, quota, `handle`, respond.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { canonicalJson } from '../base/canonical.ts'
-import { sha256Hex } from '../base/hash.ts'
-import { isObject, type Json } from '../base/json.ts'
+import type { Json } from '../base/json.ts'
 import type { Clock } from '../base/time/clock.ts'
-import type { Once } from '../domain/ports/records.ts'
 import { type Authenticate, authorise } from './auth/authenticate.ts'
 import type { RateLimit, RunQuota } from './auth/rate-limit.ts'
+import { type OnceServer, readKey } from './http/idempotency.ts'
 import { findIssues, readParts, refuseIssues } from './http/read-parts.ts'
 import type { Known } from './http/request-context.ts'
 import type { Admission } from './overload/admission.ts'
 import { getStatus, problemType, type Refusal, refusal, toProblem } from './problem.ts'
-import type { Answer, Call, Caller, EventStream, Route } from './route.ts'
+import type { Answer, Call, EventStream, Route } from './route.ts'
 import type { Served } from './served.ts'
 import { acceptsStream, type Streams } from './stream/streams.ts'
 import type { Metrics } from './telemetry/metrics.ts'
@@ -28,6 +26,7 @@ export interface Mounting {
   readonly admission: Admission
   readonly metrics: Pick<Metrics, 'observeAccept' | 'observeResponse'>
   readonly clock: Clock
+  readonly answerOnce: OnceServer['answerOnce']
   /** Aborted when the server stops. */
   readonly stopping: AbortSignal
   /** Returns the request context, available from the first line of the request. */
@@ -177,7 +176,7 @@ async function answerCall(
   request: FastifyRequest,
   mounting: Mounting & { readonly signal: AbortSignal },
 ): Promise<Answer | Refusal> {
-  const { served, quota, clock, signal } = mounting
+  const { served, quota, signal } = mounting
   const { caller, traceId, rawBody } = mounting.known(request)
   const parts = readParts(route, {
     // Fastify parses path parameters as strings; query parameters may repeat.
@@ -202,7 +201,7 @@ async function answerCall(
   }
   const execute = async () =>
     (route.startsRun && (await quota.take(caller.tenant))) || route.handle(call, served)
-  return keyed ? answerOnce(keyed, { once: served.app.store.records.once, clock }, execute) : execute()
+  return keyed ? mounting.answerOnce(keyed, execute) : execute()
 }
 
 export function sendRefusal(
@@ -263,76 +262,3 @@ const stopping = refusal('server/stopping', 'The server is shutting down and acc
   hint: 'Retry in a second: another server may have taken over',
   headers: { 'retry-after': '1', connection: 'close' },
 })
-
-/*
- * `Idempotency-Key`: repeats the first answer for the same request and refuses another request with the same key. Keys are
- * bound to tenant, route and body. If a process dies before it answers, the key stays reserved for a while; then the
- * request is executed again and finds the run it may have started, because the run id is derived from the key.
- */
-
-/** How long a key is kept. */
-const keepMs = 24 * 3_600_000
-/** After this time, a request without an answer counts as abandoned. */
-export const abandonedMs = 60_000
-
-interface Keyed {
-  /** Key of the stored answer. */
-  readonly name: string
-  readonly hash: string
-  /** The same for the same key and request. Resources created under this id are created once. */
-  readonly onceId: string
-}
-
-/** Reads the header. Returns `undefined` if it is absent or the route does not support it. */
-function readKey(
-  route: Route,
-  caller: Caller,
-  given: { readonly key: string | undefined; readonly parts: Json },
-): Keyed | Refusal | undefined {
-  if (given.key === undefined || !route.idempotent) return undefined
-  if (!/^[\x21-\x7e]{1,200}$/.test(given.key))
-    return refusal('request/unreadable', 'Idempotency-Key must have 1 to 200 visible ASCII characters', {
-      hint: 'Send a fresh UUID for every new request',
-    })
-  const name = `idempotency ${sha256Hex(canonicalJson([caller.tenant, route.operation, given.key]))}`
-  const hash = sha256Hex(canonicalJson(given.parts))
-  return { name, hash, onceId: sha256Hex(`${name} ${hash}`) }
-}
-
-async function answerOnce(
-  { name, hash }: Keyed,
-  { once, clock }: { readonly once: Once; readonly clock: Pick<Clock, 'now'> },
-  execute: () => Promise<Answer | Refusal>,
-): Promise<Answer | Refusal> {
-  const taken = await once.take(name, { body: { hash, at: clock.now() }, keepMs })
-  if (taken.kind === 'held') {
-    const held = isObject(taken.body) ? taken.body : {}
-    if (held['hash'] !== hash)
-      return refusal('idempotency/other-body', 'This Idempotency-Key was already used with another request', {
-        hint: 'Use a new key for a new request',
-      })
-    // Stored below by this function.
-    if (held['answer'] !== undefined) return replayed(held['answer'] as unknown as Answer)
-    if (clock.now() - Number(held['at']) < abandonedMs)
-      return refusal(
-        'idempotency/in-flight',
-        'The first request with this Idempotency-Key is still in progress',
-        {
-          hint: 'Retry in a second',
-          headers: { 'retry-after': '1' },
-        },
-      )
-  }
-  const answer = await execute().catch(async (cause) => {
-    await once.release(name)
-    throw cause
-  })
-  // A refused request had no effect, so its key is released for a retry.
-  if ('refused' in answer || ('status' in answer && answer.status >= 400)) await once.release(name)
-  else await once.settle(name, { hash, answer: answer as unknown as Json })
-  return answer
-}
-
-function replayed(answer: Answer): Answer {
-  return { ...answer, headers: { ...answer.headers, 'idempotency-replayed': 'true' } }
-}

@@ -54,6 +54,8 @@ export interface ServedApp {
   inactive(tenant?: string): ReadonlyMap<string, string>
   facets(): readonly Facet[]
   readonly subscribeToLifecycle: SubscribeToLifecycle
+  /** Lease duration of this process: how long others wait for it after it has died. Default 15 s. */
+  readonly leaseMs?: number
   /** Reports duration and success of each call of the engine to its store, for metrics. */
   subscribeToStoreCalls?(
     listener: (call: { readonly operation: string; readonly ms: number; readonly ok: boolean }) => void,

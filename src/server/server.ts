@@ -1,10 +1,12 @@
 /** The HTTP server: mounts every route of the table on one request pipeline and shuts down gracefully. */
+import { randomUUID } from 'node:crypto'
 import { setMaxListeners } from 'node:events'
 import createFastify, { type FastifyError, type FastifyInstance } from 'fastify'
 import { ProvisoError } from '../base/errors/error.ts'
 import { type Clock, systemClock } from '../base/time/clock.ts'
 import { type AuthOptions, createAuthenticate } from './auth/authenticate.ts'
 import { createRateLimit, createRunQuota, type RateOptions } from './auth/rate-limit.ts'
+import { createOnceServer } from './http/idempotency.ts'
 import { readBody } from './http/read-parts.ts'
 import {
   createRequestContexts,
@@ -73,6 +75,8 @@ export const defaultPort = 3003
 /** Development mode has no rate limits unless they are set. */
 const noRates = { rate: false, failures: false, callbacks: false, registrations: false } as const
 
+/** The lease of a server whose app does not state its own. */
+const defaultLeaseMs = 15_000
 /** How long requests are refused during shutdown before the listener closes. */
 const turnAwayMs = 250
 /** How often remaining connections are closed after the grace period. */
@@ -97,6 +101,12 @@ export function createServer(given: Served, options: ServerOptions = {}): Server
   const admission = createAdmission(limits, { lag, clock, onRefused: telemetry.metrics.countRefused })
   telemetry.metrics.watchServer({ app, lag, queue: admission.queue, streams, clock })
   const known = createRequestContexts(cors)
+  const keys = createOnceServer({
+    once: app.store.records.once,
+    clock,
+    leaseMs: app.leaseMs ?? defaultLeaseMs,
+    owner: randomUUID(),
+  })
   const mounting: Mounting = {
     served: { ...given, isStopping: () => stop.signal.aborted },
     authenticate: createAuthenticate(app.store.records.tokens, auth),
@@ -106,6 +116,7 @@ export function createServer(given: Served, options: ServerOptions = {}): Server
     admission,
     metrics: telemetry.metrics,
     clock,
+    answerOnce: keys.answerOnce,
     stopping: stop.signal,
     known,
     reportError: (cause, request) =>
@@ -121,6 +132,7 @@ export function createServer(given: Served, options: ServerOptions = {}): Server
   const close = async (graceMs: number) => {
     stop.abort()
     await shutDown(fastify, { graceMs, streams, clock, onClosed: end })
+    await keys.close()
     address = undefined
   }
   return {

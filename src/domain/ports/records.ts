@@ -108,6 +108,8 @@ export interface Once {
   look(name: string): Promise<{ readonly body: Json } | undefined>
   /** Replaces the body with the result; no effect if the name is no longer held. */
   settle(name: string, body: Json): Promise<void>
+  /** Keeps a name for `keepMs` from now on; false if it is no longer held. */
+  renew(name: string, keepMs: number): Promise<boolean>
   /** Releases a name, because the operation did not happen. */
   release(name: string): Promise<void>
 }

@@ -260,6 +260,19 @@ function onceSuite({ test, expect }: Suite): void {
     expect(await once.look('n')).toBe(undefined)
   })
 
+  test('keeps a name that is renewed, and only while it is held', async ({ store, elapse }) => {
+    const { once } = store.records
+    expect(await once.renew('n', shortMs), 'it is not held').toBe(false)
+    await once.take('n', given(1, 2 * shortMs))
+    expect(await once.renew('n', 60_000)).toBe(true)
+    await elapse(2 * shortMs + 1)
+    expect(await once.look('n')).toEqual({ body: 1 })
+    expect(await once.renew('n', shortMs)).toBe(true)
+    await elapse(shortMs + 1)
+    expect(await once.renew('n', shortMs), 'it has expired').toBe(false)
+    expect(await once.look('n')).toBe(undefined)
+  })
+
   test('gives a name to one of many concurrent callers', async ({ store }) => {
     const { once } = store.records
     for (const name of ['n-1', 'n-2', 'n-3']) {

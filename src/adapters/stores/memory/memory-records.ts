@@ -175,6 +175,11 @@ function createNames(now: () => number): MemoryRecords['once'] {
       const taken = held(name)
       if (taken) names.set(name, { ...taken, body })
     },
+    async renew(name, keepMs) {
+      const taken = held(name)
+      if (taken) names.set(name, { ...taken, until: now() + keepMs })
+      return taken !== undefined
+    },
     async release(name) {
       now()
       names.delete(name)

@@ -237,6 +237,11 @@ function createNames(
       const row = { ...hashName(name), body: plainText(body) }
       await driver.run(() => ask(statements.settleName({ ...row, ...time() })))
     },
+    async renew(name, keepMs) {
+      const row = { ...hashName(name), keepMs }
+      const renewed = await driver.run(() => ask(statements.renewName({ ...row, ...time() })))
+      return renewed.length > 0
+    },
     async release(name) {
       await driver.run(() => ask(statements.releaseName(hashName(name))))
     },

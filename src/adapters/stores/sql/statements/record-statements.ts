@@ -252,6 +252,16 @@ function createNameStatements(db: Kysely<Tables>, dialect: SqlDialect, templates
         .where('expires_at', '>', dialect.now(param)),
     ),
 
+    renewName: templates.query<{ name_hash: string; keepMs: number } & Timed>((param) => {
+      const now = dialect.now(param)
+      return db
+        .updateTable('once_names')
+        .set({ expires_at: sql<number>`${now} + ${param('keepMs')}` })
+        .where('name_hash', '=', param('name_hash'))
+        .where('expires_at', '>', now)
+        .returning('name_hash')
+    }),
+
     releaseName: templates.query<{ name_hash: string }>((param) =>
       db.deleteFrom('once_names').where('name_hash', '=', param('name_hash')),
     ),
