@@ -25,7 +25,7 @@ export function createTextReading(options: ReadingOptions = {}): TextReading {
   // Sources have no built script beside them that a thread could run.
   let isBroken = options.workerUrl === undefined && import.meta.url.endsWith('.ts')
 
-  const readElsewhere: ParseText = async (text, schema, given, signal) => {
+  const readOnThread: ParseText = async (text, schema, given, signal) => {
     reader ??= createOffThreadReader({
       workers,
       deadlineMs,
@@ -52,7 +52,7 @@ export function createTextReading(options: ReadingOptions = {}): TextReading {
     async parseText(text, schema, given, signal) {
       if (isBroken || text.length <= longestHere) return parse(text, schema, given)
       try {
-        return await readElsewhere(text, schema, given, signal)
+        return await readOnThread(text, schema, given, signal)
       } catch (cause) {
         if (!(cause instanceof ProvisoError) || cause.code !== 'pool/broken') throw cause
         isBroken = true

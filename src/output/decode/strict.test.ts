@@ -22,7 +22,7 @@ describe('parseStrict', () => {
 
   it.each([
     '{"a": 1 // one\n}',
-    '{"a": "she said "yes" twice"}',
+    '{"a": "they said "yes" twice"}',
     '{\n"a": [1,\n{"b": 2}',
     'Sure: {"a": 1}',
     '{"a": 12345678901234567890}',

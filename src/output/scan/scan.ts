@@ -40,7 +40,7 @@ export function scan(text: string, options: ScanOptions, from = 0): Scan {
   const regions: Region[] = []
   const overruns = new Overruns(text)
   // One object for all regions: hostile texts hold a million of them.
-  const place = { nodes: sharedNodes(options), fence: prose.fence?.label, reasoning: false }
+  const around = { nodes: sharedNodes(options), fence: prose.fence?.label, reasoning: false }
   let i = options.allowance.spend(text.length - from, from) ? from : text.length
   // Text rejected as an escaped body is not retried from a later offset inside it.
   let plainUntil = 0
@@ -53,10 +53,10 @@ export function scan(text: string, options: ScanOptions, from = 0): Scan {
     const escaped = i < plainUntil ? undefined : escapedBody(text, i, options)
     if (typeof escaped === 'number') plainUntil = escaped
     decoder.fence = prose.fence?.mark
-    place.fence = prose.fence?.label
-    place.reasoning = prose.reasoning > 0
+    around.fence = prose.fence?.label
+    around.reasoning = prose.reasoning > 0
     decoder.buf = overruns.bounded(i, decoder.fence, prose.tagEnd)
-    const region = escaped instanceof Region ? escaped : regionAt(decoder, sink, i, place)
+    const region = escaped instanceof Region ? escaped : regionAt(decoder, sink, i, around)
     decoder.buf = text
     // One value beyond the depth limit fails the whole text, so stop here.
     if (decoder.tooDeep) return { regions, blocks: prose.blocks, tooDeep: true }
