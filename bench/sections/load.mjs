@@ -32,6 +32,7 @@ export async function load({ quick }) {
         // What others on the machine cannot take away.
         processorMs: processorMs / runs,
         gaps: sum(found.map(({ gaps }) => gaps)),
+        shed: sum(found.map(({ shed }) => shed)),
         unfinished: found.filter(({ over }) => !over).length,
       })
     }

@@ -19,12 +19,27 @@ export function createClient(url) {
   return {
     /** Begins a run and reads its stream to the end. Gaps: events that were missed or came twice. */
     async stream(body) {
-      const start = performance.now()
-      const response = await send('POST', '/api/v1/flex/run.stream', body)
+      let start = performance.now()
+      let response = await send('POST', '/api/v1/flex/run.stream', body)
+      let shed = 0
+      // An overloaded server says when to come back.
+      for (; response.statusCode === 429 || response.statusCode === 503; shed++) {
+        response.resume()
+        await new Promise((resolve) => setTimeout(resolve, Number(response.headers['retry-after']) * 1_000))
+        start = performance.now()
+        response = await send('POST', '/api/v1/flex/run.stream', body)
+      }
       const acceptMs = performance.now() - start
       if (response.statusCode !== 200) throw new Error(`${response.statusCode}: ${await textOf(response)}`)
       const { last, gaps, type } = await readIds(response)
-      return { acceptMs, runMs: performance.now() - start, events: last, gaps, over: type === 'complete' }
+      return {
+        acceptMs,
+        runMs: performance.now() - start,
+        events: last,
+        gaps,
+        shed,
+        over: type === 'complete',
+      }
     },
     /** Begins a run and goes away; its id. */
     async begin(body) {

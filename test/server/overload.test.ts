@@ -46,7 +46,7 @@ async function until(check: () => Promise<boolean>) {
 describe('requests that wait', () => {
   it('a tenant with one request is served before the queue of a tenant with many', async () => {
     const { store, order, open } = gatedStore()
-    const served = await serve({ ...tea, store }, { limits: { handling: 2, rate: false } })
+    const served = await serve({ ...tea, store }, { limits: { handling: 2, queueMs: 60_000, rate: false } })
     const [many, one] = [await served.tokenFor('caller', 'many'), await served.tokenFor('caller', 'one')]
     const begin = (token: string) => served.call(`${api}/runs`, { body: start(), token })
     const first = Array.from({ length: 30 }, () => begin(many))

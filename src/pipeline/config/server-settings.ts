@@ -180,7 +180,7 @@ export const serverTable = {
   },
   'server.max_handling': {
     schema: count,
-    otherwise: 64,
+    otherwise: 16,
     what: 'requests handled at once; the others wait, tenant by tenant',
     env: ['PROVISO_MAX_HANDLING'],
   },

@@ -10,7 +10,7 @@ import { createFairQueue, type FairQueue, type Permit } from './fair-queue.ts'
 import type { LoopLag } from './loop-lag.ts'
 
 export interface AdmissionOptions {
-  /** Requests handled at once, until a run is accepted or a response begins; others wait, tenant by tenant. Default 64. */
+  /** Requests handled at once, until a run is accepted or a response begins; others wait, tenant by tenant. Default 16. */
   readonly handling?: number
   /** Requests that would wait longer are refused with 429. Default 1,000. */
   readonly queueMs?: number
@@ -25,7 +25,7 @@ export interface Admission {
 }
 
 export function createAdmission(
-  { handling = 64, queueMs = 1_000, lagMs = 500 }: AdmissionOptions,
+  { handling = 16, queueMs = 1_000, lagMs = 500 }: AdmissionOptions,
   { lag, clock, onRefused }: AdmissionParts,
 ): Admission {
   const queue = createFairQueue({ concurrency: handling, waitMs: queueMs, clock })
