@@ -11,6 +11,7 @@ import { type OnceServer, readKey } from './http/idempotency.ts'
 import { findIssues, readParts, refuseIssues } from './http/read-parts.ts'
 import type { Known } from './http/request-context.ts'
 import type { Admission } from './overload/admission.ts'
+import type { UsageQuota } from './overload/usage-quotas.ts'
 import { getStatus, problemType, type Refusal, refusal, toProblem } from './problem.ts'
 import type { Answer, Call, EventStream, Route } from './route.ts'
 import type { Served } from './served.ts'
@@ -22,6 +23,7 @@ export interface Mounting {
   readonly authenticate: Authenticate
   readonly rateLimit: RateLimit
   readonly quota: RunQuota
+  readonly usageQuota: UsageQuota
   readonly streams: Streams
   readonly admission: Admission
   readonly metrics: Pick<Metrics, 'observeAccept' | 'observeResponse'>
@@ -200,7 +202,9 @@ async function answerCall(
     ...(keyed && { onceId: keyed.onceId }),
   }
   const execute = async () =>
-    (route.startsRun && (await quota.take(caller.tenant))) || route.handle(call, served)
+    (route.startsRun &&
+      ((await mounting.usageQuota.check(caller.tenant)) ?? (await quota.take(caller.tenant)))) ||
+    route.handle(call, served)
   return keyed ? mounting.answerOnce(keyed, execute) : execute()
 }
 

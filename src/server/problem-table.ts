@@ -99,6 +99,21 @@ export const refusalTable = {
     title: 'Too many open streams of the tenant',
     hint: 'Close streams, read the events page by page, or ask the operator to raise `server.tenant_streams`',
   },
+  'quota/storage': {
+    status: 429,
+    title: 'The tenant has stored too much',
+    hint: 'Delete finished runs with `proviso prune`, or ask the operator to raise `quota.stored_chars`',
+  },
+  'quota/tokens': {
+    status: 429,
+    title: 'The tenant has used its tokens',
+    hint: 'Wait until earlier use is older than 24 hours, or ask the operator to raise `quota.daily_tokens`',
+  },
+  'quota/spend': {
+    status: 429,
+    title: 'The tenant has spent its budget',
+    hint: 'Wait until earlier use is older than 24 hours, or ask the operator to raise `quota.daily_usd`',
+  },
   'overload/queue': {
     status: 429,
     title: 'Too many requests of the tenant are waiting',

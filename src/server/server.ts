@@ -19,6 +19,7 @@ import {
 import { type Mounting, mountRoute, sendRefusal } from './mount.ts'
 import { type AdmissionOptions, createAdmission } from './overload/admission.ts'
 import { createLoopLag } from './overload/loop-lag.ts'
+import { createUsageQuota, type UsageQuotas } from './overload/usage-quotas.ts'
 import { answerMalformed, fromFastify, getStatus, refusal, unreadable } from './problem.ts'
 import { createMethodLookup, type Route } from './route.ts'
 import { coreRoutes } from './route-table.ts'
@@ -44,7 +45,7 @@ export interface ServerOptions {
   readonly onError?: (cause: unknown, given: { readonly traceId: string; readonly route: string }) => void
 }
 
-export interface ServerLimits extends RateOptions, AdmissionOptions {
+export interface ServerLimits extends RateOptions, AdmissionOptions, UsageQuotas {
   /** Maximum body size in bytes. Default 1 MiB. */
   readonly bodyBytes?: number
   /** Maximum active runs per tenant. Default 1,000. */
@@ -111,6 +112,7 @@ export function createServer(given: Served, options: ServerOptions = {}): Server
     served: { ...given, isStopping: () => stop.signal.aborted },
     authenticate: createAuthenticate(app.store.records.tokens, auth),
     rateLimit: createRateLimit(auth.open ? { ...noRates, ...limits } : limits),
+    usageQuota: createUsageQuota(app.store, limits, clock),
     quota: createRunQuota(app.store, limits.runs ?? 1_000, clock),
     streams,
     admission,

@@ -122,6 +122,31 @@ describe('a late event loop', () => {
 })
 
 describe('quotas of a tenant', () => {
+  it.each([
+    ['quota/storage', { storedChars: 1_000 }, '`quota.stored_chars`'],
+    ['quota/tokens', { dailyTokens: 100 }, '`quota.daily_tokens`'],
+    ['quota/spend', { dailyUsd: 0.5 }, '`quota.daily_usd`'],
+  ])('%s: what the store has counted of the tenant', async (code, limits, setting) => {
+    const used = { stored: 1_000, tokens: 100, costUsd: 0.5 }
+    const usage = async ({ tenant }: { tenant: string }) =>
+      tenant === 'one' ? used : { stored: 999, tokens: 99, costUsd: 0.49 }
+    const { call, tokenFor } = await serve({ ...tea, store: { ...createMemoryStore(), usage } }, { limits })
+    const begin = async (tenant: string) =>
+      call(`${api}/runs`, { body: start(), token: await tokenFor('caller', tenant) })
+    const refused = await begin('one')
+    expect([refused.status, await refused.json()]).toMatchObject([
+      429,
+      { code, detail: expect.stringContaining(setting) },
+    ])
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
+    expect((await begin('other')).status).toBe(202)
+  })
+
+  it('a store that does not count them is refused at the start', async () => {
+    const { usage: _usage, ...store } = createMemoryStore()
+    await expect(serve({ ...tea, store }, { limits: { dailyUsd: 1 } })).rejects.toThrow('does not count them')
+  })
+
   it('open streams', async () => {
     const never = local('write', () => new Promise(() => {}))
     const { call, tokenFor } = await serve({ capabilities: [never] }, { limits: { tenantStreams: 1 } })

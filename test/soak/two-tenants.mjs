@@ -73,15 +73,13 @@ async function load() {
       }
       request(`${url}/api/v1/flex/runs`, { method: 'POST', agent, headers }, (response) => {
         const ms = performance.now() - begun
-        response
-          .resume()
-          .on('end', () =>
-            resolve({
-              status: response.statusCode ?? 0,
-              ms,
-              retryAfter: Number(response.headers['retry-after'] ?? 0),
-            }),
-          )
+        response.resume().on('end', () =>
+          resolve({
+            status: response.statusCode ?? 0,
+            ms,
+            retryAfter: Number(response.headers['retry-after'] ?? 0),
+          }),
+        )
       })
         .on('error', reject)
         .end(body)

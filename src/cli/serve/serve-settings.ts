@@ -96,7 +96,7 @@ function camelName(flag: string): string {
 
 /** Development mode has no rate limits, unless `isSet` reports that one is configured. */
 export function serverLimits(
-  { server }: ServerSettings,
+  { server, quota }: ServerSettings,
   { dev, isSet }: { readonly dev: boolean; readonly isSet: (key: string) => boolean },
 ): ServerLimits {
   const rate = (requests: number, seconds: number) => (requests === 0 ? false : { requests, seconds })
@@ -111,6 +111,7 @@ export function serverLimits(
     handling: server.maxHandling,
     queueMs: server.queueWaitMs,
     lagMs: server.maxLagMs,
+    ...quota,
     rate: applies('server.rate_requests') && rate(server.rateRequests, server.rateSeconds),
     failures: applies('server.failed_tokens') && rate(server.failedTokens, server.failedTokenSeconds),
     callbacks: applies('server.callback_requests') && rate(server.callbackRequests, server.callbackSeconds),

@@ -219,6 +219,15 @@ export interface AnchorCheck {
   readonly problems: readonly AnchorProblem[]
 }
 
+/** What a tenant has stored, and what its attempts used. */
+export interface TenantUsage {
+  /** Characters of events and large values. */
+  readonly stored: number
+  /** Tokens of attempts that ended at or after `from`, in and out. */
+  readonly tokens: number
+  readonly costUsd: number
+}
+
 export interface Store {
   readonly name: string
   /** Creates the run with its first events (sequence from 1); `false` if the id is taken. */
@@ -261,6 +270,9 @@ export interface Store {
   messages(runId: string, limit?: number): Promise<MessageRow[]>
   /** Aggregates attempts that called a model, for health figures. */
   sample(query: SampleQuery): Promise<Sample>
+
+  /** Adds up what a tenant has stored and used, for quotas; a store without it has no such quotas. `from`: milliseconds since 1970. */
+  usage?(query: { readonly tenant: string; readonly from: number }): Promise<TenantUsage>
 
   /**
    * Deletes runs that are over (completed, failed or cancelled) and were last changed before a time, with all their rows, and

@@ -37,6 +37,12 @@ export interface ServerSettings {
     /** 0: no limit. */
     readonly maxLagMs: number
   }
+  /** Quotas of each tenant. Absent: no limit. */
+  readonly quota: {
+    readonly storedChars?: number
+    readonly dailyTokens?: number
+    readonly dailyUsd?: number
+  }
   readonly retention: {
     /** How long finished runs are kept, such as `30d`, or `forever`. Absent: until they are pruned manually. */
     readonly keep?: string
@@ -196,6 +202,24 @@ export const serverTable = {
     what: 'requests are refused with 503 while the event loop lags by more; 0 switches the limit off',
     env: ['PROVISO_MAX_LAG_MS'],
   },
+  'quota.stored_chars': {
+    schema: count,
+    otherwise: null,
+    what: 'stored characters of events and values of one tenant (default: no limit)',
+    env: ['PROVISO_QUOTA_STORED_CHARS'],
+  },
+  'quota.daily_tokens': {
+    schema: count,
+    otherwise: null,
+    what: 'tokens of models of one tenant in 24 hours (default: no limit)',
+    env: ['PROVISO_QUOTA_DAILY_TOKENS'],
+  },
+  'quota.daily_usd': {
+    schema: { type: 'number', exclusiveMinimum: 0 },
+    otherwise: null,
+    what: 'spend of one tenant in 24 hours, in US dollars (default: no limit)',
+    env: ['PROVISO_QUOTA_DAILY_USD'],
+  },
   'retention.keep': {
     schema: age,
     otherwise: null,
@@ -269,6 +293,9 @@ export function serverSchema(): Readonly<Record<string, JsonSchema>> {
 export function serverSettings(given: Readonly<Partial<Record<ServerKey, Json>>> = {}): ServerSettings {
   const at = <T>(key: ServerKey): T => (given[key] ?? serverTable[key].otherwise) as T
   const model = at<string | null>('planner.model')
+  const storedChars = at<number | null>('quota.stored_chars')
+  const dailyTokens = at<number | null>('quota.daily_tokens')
+  const dailyUsd = at<number | null>('quota.daily_usd')
   return {
     planner: {
       mode:
@@ -296,6 +323,11 @@ export function serverSettings(given: Readonly<Partial<Record<ServerKey, Json>>>
       maxHandling: at('server.max_handling'),
       queueWaitMs: at('server.queue_wait_ms'),
       maxLagMs: at('server.max_lag_ms'),
+    },
+    quota: {
+      ...(storedChars !== null && { storedChars }),
+      ...(dailyTokens !== null && { dailyTokens }),
+      ...(dailyUsd !== null && { dailyUsd }),
     },
     retention: {
       ...ages(at),

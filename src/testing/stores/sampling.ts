@@ -1,7 +1,7 @@
 /** Tests of health figures: the trace of an attempt is stored on its span, and the spans are summed up. */
 import type { Json } from '../../base/json.ts'
 import type { NewEvent } from '../../domain/event.ts'
-import type { Output } from '../../domain/output.ts'
+import type { Output, Usage } from '../../domain/output.ts'
 import { newRun, planEvent, runningHead, sampleEvent, startEvent } from './sample.ts'
 import type { Suite, SuiteStore } from './test-api.ts'
 
@@ -14,6 +14,7 @@ export interface Attempt {
   readonly model?: string
   readonly trace?: readonly TraceEntry[]
   readonly output?: Output
+  readonly usage?: Usage
 }
 
 /** Events of one attempt with its trace. */
@@ -86,6 +87,23 @@ export function sampleSuite({ test, expect }: Suite): void {
         head: { ...runningHead },
       }),
     )
+
+  test('adds up what a tenant has stored and used', async (given) => {
+    const { store } = given
+    if (store.usage === undefined) return
+    const usage = { calls: 1, inputTokens: 70, outputTokens: 30, costUsd: 0.25 }
+    const none = await store.usage({ tenant: 't-1', from: 0 })
+    expect(none).toEqual({ stored: 0, tokens: 0, costUsd: 0 })
+    await make(given, 'a', [{ usage, endedAt: 2_000 }, { attempt: 2 }, { attempt: 3, usage, endedAt: 9_000 }])
+    await make(given, 'b', [{ usage }], 't-2')
+    const all = await store.usage({ tenant: 't-1', from: 0 })
+    expect([all.tokens, all.costUsd]).toEqual([200, 0.5])
+    const later = await store.usage({ tenant: 't-1', from: 9_000 })
+    expect(later).toEqual({ stored: all.stored, tokens: 100, costUsd: 0.25 })
+    const events = await store.read('a', 0)
+    const stored = events.reduce((sum, { payload }) => sum + JSON.stringify(payload).length, 0)
+    expect(all.stored).toBe(stored)
+  })
 
   for (const [how, size] of [
     ['one by one', 1],

@@ -18,6 +18,7 @@ import type {
   Pruned,
   SnapshotRow,
   Store,
+  TenantUsage,
 } from '../../../domain/ports/store.ts'
 import { isTerminal, terminalStatuses } from '../../../domain/status.ts'
 import {
@@ -102,6 +103,7 @@ export function createMemoryStore({ clock = systemClock, ledger = false }: Memor
     ...createRunReader(state),
     onChange: (listener) => state.listeners.add(listener),
     ...(ledger && { ledger: { list: async (query) => listCorrections(state.corrections, query) } }),
+    usage: async (query) => addUsage(openRuns(state).values(), query),
     sample: async (query) => sampleRuns(openRuns(state).values(), query),
     prune: async (request) => pruneRuns(state, request),
     findRunsAbout: async (query) => findRunsAbout(state, query),
@@ -111,6 +113,25 @@ export function createMemoryStore({ clock = systemClock, ledger = false }: Memor
       state.listeners.clear()
     },
   }
+}
+
+/** Adds up the events of a tenant's runs. */
+function addUsage(
+  runs: Iterable<MemoryRun>,
+  { tenant, from }: { readonly tenant: string; readonly from: number },
+): TenantUsage {
+  let [stored, tokens, costUsd] = [0, 0, 0]
+  for (const { head, journal } of runs) {
+    if (head.tenant !== tenant) continue
+    for (const event of journal) {
+      stored += JSON.stringify(event.payload).length
+      if (event.type !== 'attempt_end' || event.at < from) continue
+      const { usage } = event.payload
+      tokens += (usage.inputTokens ?? 0) + (usage.outputTokens ?? 0)
+      costUsd += usage.costUsd ?? 0
+    }
+  }
+  return { stored, tokens, costUsd }
 }
 
 /** Returns the runs, or throws when the store is closed. */

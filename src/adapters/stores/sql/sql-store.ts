@@ -42,6 +42,7 @@ import type {
   SnapshotTable,
   SpanTable,
 } from './tables.ts'
+import { createUsage } from './usage.ts'
 import { writeBatch } from './write/write-batch.ts'
 import { encodeEvents, type Write, type WriteResult } from './writes.ts'
 
@@ -75,6 +76,7 @@ export function createSqlStore(driver: SqlDriver): Store {
       ),
     onChange: (listener) => listeners.add(listener),
     sample: createSample(driver),
+    usage: createUsage(driver),
     ...(ledger && { ledger: createSqlLedger(driver) }),
     prune: (request) => prune(request).finally(() => tails?.forget()),
     findRunsAbout: createFindRunsAbout(driver, reads),

@@ -31,6 +31,8 @@ export const postgresDialect: SqlDialect = {
   sampling: {
     runId: sql.ref<string>('spans.run_id'),
     toWholeNumber: (value) => sql<number>`floor(${value})`,
+    readUsage: (name) =>
+      sql<number>`(flex_events.payload::json -> 'usage' ->> ${sql.lit(name)})::double precision`,
   },
   // The start of the statement and not the moment of evaluation: only with that one can an index be used.
   now: () => sql<number>`floor(extract(epoch from statement_timestamp()) * 1000)::double precision`,

@@ -77,4 +77,6 @@ interface DialectSampling {
   /** The run of a span in a filter, written so that the index of the health figures is used and not that of the runs. */
   readonly runId: Expression<string>
   toWholeNumber(value: RawBuilder<unknown>): RawBuilder<number>
+  /** A number in `usage` of the payload of an event. */
+  readUsage(name: string): RawBuilder<number>
 }

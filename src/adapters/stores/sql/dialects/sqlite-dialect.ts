@@ -31,6 +31,7 @@ export const sqliteDialect: SqlDialect = {
     // The plus keeps SQLite from reading the spans run by run, which takes far longer for a large tenant.
     runId: sql<string>`+spans.run_id`,
     toWholeNumber: (value) => sql<number>`cast(${value} as integer)`,
+    readUsage: (name) => sql<number>`json_extract(flex_events.payload, ${sql.lit(`$.usage.${name}`)})`,
   },
   now: (param) => sql<number>`${param('now')}`,
   isMissingTable: (error) => /no such table/.test(String(error)),
