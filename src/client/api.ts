@@ -513,7 +513,7 @@ export interface components {
         };
         Frame: {
             /** @enum {unknown} */
-            type: "start" | "plan_requested" | "plan_rejected" | "plan_generated" | "plan_updated" | "node_start" | "iteration_start" | "iteration_end" | "attempt_start" | "attempt_accepted" | "attempt_end" | "attempt_settled" | "budget_reserved" | "budget_settled" | "rao_decision" | "node_complete" | "node_error" | "node_skipped" | "validation_error" | "policy_triggered" | "hitl_request" | "hitl_approval" | "hitl_resolved" | "feedback_recorded" | "nodes_reopened" | "timer_set" | "timer_fired" | "cancel_requested" | "log" | "complete";
+            type: "start" | "plan_requested" | "plan_rejected" | "plan_generated" | "plan_updated" | "node_start" | "iteration_start" | "iteration_end" | "attempt_start" | "attempt_accepted" | "attempt_end" | "attempt_settled" | "budget_reserved" | "budget_settled" | "rao_decision" | "node_complete" | "node_error" | "node_skipped" | "validation_error" | "policy_triggered" | "hitl_request" | "hitl_approval" | "hitl_resolved" | "feedback_recorded" | "nodes_reopened" | "timer_set" | "timer_fired" | "lease_lost" | "quarantined" | "cancel_requested" | "log" | "complete";
             id: number;
             /** Format: date-time */
             timestamp: string;
@@ -857,7 +857,7 @@ export interface operations {
     listRuns: {
         parameters: {
             query?: {
-                status?: ("pending" | "running" | "awaiting_hitl" | "awaiting_human" | "completed" | "failed" | "cancelled")[];
+                status?: ("pending" | "running" | "awaiting_hitl" | "awaiting_human" | "quarantined" | "completed" | "failed" | "cancelled")[];
                 threadId?: string;
                 limit?: number;
                 before?: string;
@@ -881,7 +881,7 @@ export interface operations {
                         runs: {
                             runId: string;
                             /** @enum {unknown} */
-                            status: "pending" | "running" | "awaiting_hitl" | "awaiting_human" | "completed" | "failed" | "cancelled";
+                            status: "pending" | "running" | "awaiting_hitl" | "awaiting_human" | "quarantined" | "completed" | "failed" | "cancelled";
                             planVersion: number;
                             events: number;
                             /** Format: date-time */
@@ -997,7 +997,7 @@ export interface operations {
                     "application/json": {
                         runId: string;
                         /** @enum {unknown} */
-                        status: "pending" | "running" | "awaiting_hitl" | "awaiting_human" | "completed" | "failed" | "cancelled";
+                        status: "pending" | "running" | "awaiting_hitl" | "awaiting_human" | "quarantined" | "completed" | "failed" | "cancelled";
                         location: string;
                         warnings: {
                             [key: string]: unknown;
@@ -1026,7 +1026,7 @@ export interface operations {
                     "application/json": {
                         runId: string;
                         /** @enum {unknown} */
-                        status: "pending" | "running" | "awaiting_hitl" | "awaiting_human" | "completed" | "failed" | "cancelled";
+                        status: "pending" | "running" | "awaiting_hitl" | "awaiting_human" | "quarantined" | "completed" | "failed" | "cancelled";
                         location: string;
                         warnings: {
                             [key: string]: unknown;
@@ -1156,7 +1156,7 @@ export interface operations {
                         run: {
                             runId: string;
                             /** @enum {unknown} */
-                            status: "pending" | "running" | "awaiting_hitl" | "awaiting_human" | "completed" | "failed" | "cancelled";
+                            status: "pending" | "running" | "awaiting_hitl" | "awaiting_human" | "quarantined" | "completed" | "failed" | "cancelled";
                             planVersion: number;
                             events: number;
                             /** Format: date-time */
@@ -1329,7 +1329,7 @@ export interface operations {
                     "application/json": {
                         events: {
                             /** @enum {unknown} */
-                            type: "start" | "plan_requested" | "plan_rejected" | "plan_generated" | "plan_updated" | "node_start" | "iteration_start" | "iteration_end" | "attempt_start" | "attempt_accepted" | "attempt_end" | "attempt_settled" | "budget_reserved" | "budget_settled" | "rao_decision" | "node_complete" | "node_error" | "node_skipped" | "validation_error" | "policy_triggered" | "hitl_request" | "hitl_approval" | "hitl_resolved" | "feedback_recorded" | "nodes_reopened" | "timer_set" | "timer_fired" | "cancel_requested" | "log" | "complete";
+                            type: "start" | "plan_requested" | "plan_rejected" | "plan_generated" | "plan_updated" | "node_start" | "iteration_start" | "iteration_end" | "attempt_start" | "attempt_accepted" | "attempt_end" | "attempt_settled" | "budget_reserved" | "budget_settled" | "rao_decision" | "node_complete" | "node_error" | "node_skipped" | "validation_error" | "policy_triggered" | "hitl_request" | "hitl_approval" | "hitl_resolved" | "feedback_recorded" | "nodes_reopened" | "timer_set" | "timer_fired" | "lease_lost" | "quarantined" | "cancel_requested" | "log" | "complete";
                             id: number;
                             /** Format: date-time */
                             timestamp: string;
@@ -1474,7 +1474,7 @@ export interface operations {
                         ok: true;
                         runId: string;
                         /** @enum {unknown} */
-                        status: "pending" | "running" | "awaiting_hitl" | "awaiting_human" | "completed" | "failed" | "cancelled";
+                        status: "pending" | "running" | "awaiting_hitl" | "awaiting_human" | "quarantined" | "completed" | "failed" | "cancelled";
                     };
                 };
             };
@@ -1489,7 +1489,7 @@ export interface operations {
                         ok: true;
                         runId: string;
                         /** @enum {unknown} */
-                        status: "pending" | "running" | "awaiting_hitl" | "awaiting_human" | "completed" | "failed" | "cancelled";
+                        status: "pending" | "running" | "awaiting_hitl" | "awaiting_human" | "quarantined" | "completed" | "failed" | "cancelled";
                     };
                 };
             };
@@ -1618,7 +1618,7 @@ export interface operations {
                         ok: true;
                         runId: string;
                         /** @enum {unknown} */
-                        status: "pending" | "running" | "awaiting_hitl" | "awaiting_human" | "completed" | "failed" | "cancelled";
+                        status: "pending" | "running" | "awaiting_hitl" | "awaiting_human" | "quarantined" | "completed" | "failed" | "cancelled";
                     };
                 };
             };
@@ -1924,7 +1924,7 @@ export interface operations {
                         requestId: string;
                         decision: string;
                         /** @enum {unknown} */
-                        status: "pending" | "running" | "awaiting_hitl" | "awaiting_human" | "completed" | "failed" | "cancelled";
+                        status: "pending" | "running" | "awaiting_hitl" | "awaiting_human" | "quarantined" | "completed" | "failed" | "cancelled";
                         missingApprovals?: number;
                     };
                 };
@@ -2071,7 +2071,7 @@ export interface operations {
                         requestId: string;
                         decision: string;
                         /** @enum {unknown} */
-                        status: "pending" | "running" | "awaiting_hitl" | "awaiting_human" | "completed" | "failed" | "cancelled";
+                        status: "pending" | "running" | "awaiting_hitl" | "awaiting_human" | "quarantined" | "completed" | "failed" | "cancelled";
                         missingApprovals?: number;
                     };
                 };

@@ -286,6 +286,10 @@ export interface EventPayloads {
   }
   timer_set: { readonly timerId: string; readonly dueAt: number; readonly purpose: TimerPurpose }
   timer_fired: { readonly timerId: string }
+  /** A living process found its lease gone while it made this call. */
+  lease_lost: { readonly attempt: number; readonly owner: string }
+  /** Nothing more is called until an operator resumes the run. */
+  quarantined: { readonly reason: string; readonly attempt: number }
   cancel_requested: { readonly by: string; readonly reason?: string }
   log: { readonly event: string; readonly payload?: { readonly [key: string]: Json } }
   complete: {

@@ -38,6 +38,8 @@ export interface NodeState {
   /** Which of `[capabilityId, ...alternates]` is in use, and how many of its attempts have failed. */
   candidate: number
   failures: number
+  /** Attempts during which a living process lost its lease, since the last outcome that is known. */
+  lostLeases?: Set<number>
   /** Attempts whose outcome is unknown. */
   unknowns: number
   /** Attempts that needed an answer first. */
@@ -223,7 +225,7 @@ export interface RunState {
   answerJudged?: number
   /** The run fails as soon as nothing is in flight. */
   failing?: Failure
-  paused?: { readonly reason: string; readonly policyId?: string }
+  paused?: { readonly reason: string; readonly policyId?: string; readonly isQuarantine?: true }
   budget: {
     reservedCalls: number
     reservedTokens: number

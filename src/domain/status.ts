@@ -3,8 +3,11 @@
 /** Terminal: the run has ended, and its status no longer changes. */
 export const terminalStatuses = ['completed', 'failed', 'cancelled'] as const
 
-/** The run waits for a person. `awaiting_hitl`: an ask is open; `awaiting_human`: paused by a policy until it is resumed. */
-export const waitingStatuses = ['awaiting_hitl', 'awaiting_human'] as const
+/**
+ * The run waits for a person. `awaiting_hitl`: an ask is open; `awaiting_human`: paused by a policy until it is resumed;
+ * `quarantined`: two processes lost their lease in one attempt, and an operator has to resume or cancel it.
+ */
+export const waitingStatuses = ['awaiting_hitl', 'awaiting_human', 'quarantined'] as const
 
 /** The run has work to do. `pending`: it has no plan yet. */
 export const activeStatuses = ['pending', 'running'] as const

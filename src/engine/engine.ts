@@ -13,6 +13,7 @@ import { createClaimBackOff } from './claim/claim-back-off.ts'
 import { createRunPoller } from './claim/run-poller.ts'
 import type { Engine, EngineOptions } from './engine-options.ts'
 import { openQuestionAbout, recordLateResult, settlesDoubt } from './input/late-result.ts'
+import { recordLostLease } from './input/lost-lease.ts'
 import { cancel, type Outside, reply, resume, triggerPolicy } from './input/replies.ts'
 import { createChanges, loadEvents, loadState, watchRun } from './journal/journal.ts'
 import { createLifecycle } from './journal/lifecycle-listeners.ts'
@@ -59,6 +60,11 @@ export function createEngine(options: EngineOptions): Engine {
     backOff,
     wakeAt: (at) => poller.wakeAt(at),
     onLateResult: lateAnswers.record,
+    // If the store is unavailable, the loss is not counted; the run continues elsewhere in any case.
+    onLeaseLost: ({ runId, calls }) =>
+      void recordLostLease(outside, runId, { owner, calls })
+        .then((state) => runs.wakeRun(runId, state))
+        .catch(() => {}),
     onAppended(state, events) {
       lifecycle.appended(state, events, 'carrier')
       lateAnswers.check(state.runId, events)
@@ -75,7 +81,7 @@ export function createEngine(options: EngineOptions): Engine {
     excludedRuns: backOff.excludedRuns,
     actors: runs.actors,
     onClaim: ({ runId, lease }) => runs.execute(runId, { kind: 'claimed', lease }),
-    onLeaseLost: (actor) => runs.dismiss(actor, 'lost'),
+    onLeaseLost: (actor) => runs.lose(actor),
     onError: (cause) => options.onCrash?.('', cause),
   })
   const stopListening = store.onChange((runId, seq) => {

@@ -139,7 +139,7 @@ export function createPeople(world: World, scenario: Scenario, cluster: Cluster)
       await pause(world, 20 + random.int(1000))
       const pending = await cluster.real.asks(random.chance(0.9) ? { status: 'pending' } : {})
       if (pending.length > 0) await answer(random.pick(pending))
-      const waiting = await cluster.real.runs({ status: ['awaiting_human'] })
+      const waiting = await cluster.real.runs({ status: ['awaiting_human', 'quarantined'] })
       if (waiting.length > 0) await resume(random.pick(waiting).runId)
     }
   }

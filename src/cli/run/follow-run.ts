@@ -197,6 +197,7 @@ const outcomes: Record<RunStatus, Outcome> = {
   cancelled: 'unmet',
   awaiting_hitl: 'waiting',
   awaiting_human: 'waiting',
+  quarantined: 'waiting',
   pending: 'internal',
   running: 'internal',
 }
@@ -261,7 +262,9 @@ function printWaiting({ result, state, again, forgets }: Report): void {
   }
   if (openAsks.length > 0) return
   const waited = spell(Date.now() - state.startedAt)
-  printNote(`${colors.yellow('‖')} paused after ${waited}: ${state.paused?.reason ?? 'by a policy'}`)
+  printNote(
+    `${colors.yellow('‖')} ${state.paused?.isQuarantine ? 'quarantined' : 'paused'} after ${waited}: ${state.paused?.reason ?? 'by a policy'}`,
+  )
   if (forgets) return
   const version = ['--expected-plan-version', String(state.planVersion)]
   printNote(`    ${commandLine([...env.program, 'resume', runId, ...version, ...againFlags(again)])}`)

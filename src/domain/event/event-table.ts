@@ -40,6 +40,10 @@ export const eventTable: Record<EventType, string> = {
   nodes_reopened: 'a rejected value is made again: its producing nodes and those after them run again',
   timer_set: 'something is due later: a retry, the end of an ask, the deadline, a policy',
   timer_fired: 'it was due',
+  lease_lost:
+    'a process was too busy to renew its lease during this call, and another process has taken the run',
+  quarantined:
+    'two leases were lost in one attempt: nothing more is called until an operator resumes or cancels the run',
   cancel_requested: 'the run is to be cancelled',
   log: 'a trace entry: what the reader changed, what a policy emits',
   complete: 'the run is over, always the last event: `completed`, `failed` or `cancelled`',

@@ -120,6 +120,7 @@ const appliers: Appliers = {
   plan_generated(state, { payload }) {
     if (payload.metadata.resumed) {
       delete state.paused
+      for (const node of state.nodes.values()) delete node.lostLeases
       return
     }
     charge(state, payload.usage)
@@ -172,6 +173,7 @@ const appliers: Appliers = {
     node.costUsd += unknown ? 0 : (usage.costUsd ?? 0)
     // Attempts that the run itself interrupted do not count: pausing often must not use up the node's retries.
     if (!interrupted) countOutcome(node, event.payload)
+    if (!unknown) delete node.lostLeases
     const { attempt } = event.payload
     rememberDoubt(node, event.payload, { nodeId: node.node.id, attempt, planVersion: state.planVersion })
     charge(state, usage)
@@ -347,6 +349,13 @@ const appliers: Appliers = {
     if (timer?.purpose.kind !== 'retry') return
     const node = state.nodes.get(timer.purpose.nodeId)
     if (node?.status === 'waiting') setStatus(state, node, 'ready')
+  },
+  lease_lost(state, event) {
+    const node = nodeOf(state, event)
+    node.lostLeases = new Set(node.lostLeases).add(event.payload.attempt)
+  },
+  quarantined(state, { payload }) {
+    state.paused = { reason: payload.reason, isQuarantine: true }
   },
   cancel_requested(state, { payload }) {
     state.cancel ??= payload

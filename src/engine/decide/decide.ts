@@ -238,7 +238,7 @@ function interruptReason(state: RunState): string | undefined {
   if (cancel) return `the run was cancelled by ${cancel.by}${cancel.reason ? ` (${cancel.reason})` : ''}`
   if (failing) return `the run fails (${failing.message})`
   if (replan) return `a new plan was ordered${replan.policyId ? ` by policy "${replan.policyId}"` : ''}`
-  if (paused) return `the run was paused (${paused.reason})`
+  if (paused) return `the run was ${paused.isQuarantine ? 'quarantined' : 'paused'} (${paused.reason})`
   if (policyAskOpen(state)) return 'a policy asks a person before the run continues'
   if (fatal.size > 0 && !isToContinue(state)) return `the run fails ("${[...fatal][0]}" failed)`
   return undefined

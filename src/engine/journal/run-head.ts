@@ -32,6 +32,7 @@ function hasIterationWork(state: RunState): boolean {
 export function statusOf(state: RunState): RunStatus {
   if (state.finished) return state.finished.status
   if (state.running.size > 0 || hasWork(state)) return state.plan ? 'running' : 'pending'
+  if (state.paused?.isQuarantine) return 'quarantined'
   if (state.openAsks.size > 0) return 'awaiting_hitl'
   if (state.paused) return 'awaiting_human'
   return state.plan ? 'running' : 'pending'

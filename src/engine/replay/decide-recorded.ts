@@ -19,6 +19,8 @@ export type Source = 'outside' | 'brought' | 'decided'
 export function findEventSource(event: JournalEvent, next?: JournalEvent): Source {
   switch (event.type) {
     case 'cancel_requested':
+    case 'lease_lost':
+    case 'quarantined':
     case 'hitl_approval':
     case 'attempt_settled':
       return 'outside'

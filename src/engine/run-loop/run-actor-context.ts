@@ -65,6 +65,8 @@ export interface Actor {
   readonly lease: Lease | undefined
   /** Whether a turn, a call or a draft is in progress, or a result is not written. */
   readonly busy: boolean
+  /** The calls that were in flight last. */
+  readonly calls: readonly AttemptRef[]
   /** Something may have changed: takes a turn, or another one after the current. */
   wake(): void
   /** Events up to this sequence number are in the store. */

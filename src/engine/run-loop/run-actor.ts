@@ -104,6 +104,9 @@ export function createActor(runId: string, context: ActorContext, origin: Origin
     get lease() {
       return state.lease
     },
+    get calls() {
+      return [...state.calls.values()].filter(({ isAccepted }) => !isAccepted)
+    },
     get busy() {
       return isBusy(state)
     },

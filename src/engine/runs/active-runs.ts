@@ -22,11 +22,15 @@ export interface ActiveRuns {
   execute(runId: string, origin: Origin): void
   /** Removes an actor that has ended, and notifies. */
   dismiss(actor: Actor, why: LeftNotice['why'], state?: RunState): void
+  /** Removes an actor whose lease another process has. */
+  lose(actor: Actor): void
   /** Called after external input: notifies the local actor, or has the run claimed. */
   wakeRun(runId: string, state: RunState): void
 }
 
 interface ActiveRunsParts extends Pick<ActorContext, 'onLateResult' | 'onAppended'> {
+  /** Called when a lease was lost during calls. */
+  readonly onLeaseLost: (actor: Actor) => void
   readonly settings: EngineSettings
   readonly lifecycle: Lifecycle
   readonly changes: Changes
@@ -56,6 +60,12 @@ export function createActiveRuns(parts: ActiveRunsParts): ActiveRuns {
     changes.notify(runId)
   }
 
+  const lose = (actor: Actor) => {
+    const isKnown = actors.get(actor.runId) === actor
+    dismiss(actor, 'lost')
+    if (isKnown && actor.calls.length > 0) parts.onLeaseLost(actor)
+  }
+
   const context: ActorContext = {
     store,
     compileOptions: settings.compileOptions,
@@ -79,7 +89,7 @@ export function createActiveRuns(parts: ActiveRunsParts): ActiveRuns {
       if (more) wakeAt(clock.now())
       for (const { dueAt } of state.timers.values()) wakeAt(dueAt)
     },
-    onLost: (actor) => dismiss(actor, 'lost'),
+    onLost: lose,
     onCrash(actor, cause) {
       if (actors.get(actor.runId) === actor) waiters.reject(actor.runId, cause)
       dismiss(actor, 'crashed')
@@ -92,8 +102,12 @@ export function createActiveRuns(parts: ActiveRunsParts): ActiveRuns {
     slots,
     own,
     dismiss,
+    lose,
     execute(runId, origin) {
-      actors.get(runId)?.stop()
+      const before = actors.get(runId)
+      before?.stop()
+      // This process has claimed the run again before it noticed the loss.
+      if (before && origin.kind === 'claimed' && before.calls.length > 0) parts.onLeaseLost(before)
       waiters.markActive(runId)
       const actor = createActor(runId, context, origin)
       actors.set(runId, actor)

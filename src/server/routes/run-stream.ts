@@ -68,7 +68,7 @@ async function resumeByEnvelope(
     throw new ProvisoError('run/state', `Cannot resume run "${runId}": it is ${head.status}`, {
       hint: head.status === 'awaiting_hitl' ? 'Resolve its ask first' : 'Start a new run',
     })
-  if (head.status === 'awaiting_human') {
+  if (head.status === 'awaiting_human' || head.status === 'quarantined') {
     if (call.caller.role === 'caller')
       return refusal('auth/forbidden', 'Only an operator can resume a paused run', {
         hint: 'Use run.resume with an operator token',

@@ -185,7 +185,7 @@ export function attemptsEndWhenTheRunMovesOn(): Rule {
       moved ||= action === 'replan' || action === 'pause' || action === 'fail'
       if (action !== 'emit' && event.payload.trigger !== 'manual') actedAt = event.at
     }
-    if (type === 'cancel_requested') moved = true
+    if (type === 'cancel_requested' || type === 'quarantined') moved = true
     if (type === 'timer_fired')
       moved ||= before?.timers.get(event.payload.timerId)?.purpose.kind === 'deadline'
     if (type === 'hitl_request' && isOfPolicy(event.payload)) asked.add(event.payload.requestId)
@@ -222,6 +222,9 @@ export function nothingStartsWhileHeld(): Rule {
         if (type === 'fail') ending = 'failing'
         return
       }
+      case 'quarantined':
+        paused = true
+        return
       case 'plan_requested':
         planning = true
         return
