@@ -1,11 +1,14 @@
 /** Promises of the operations kit on the command line: erasure, the operations audit, rotation, retention by policy. */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { openStore } from '../../src/app.ts'
+import { listening } from '../processes/listening.ts'
 import { createEndpointSeal } from '../seams/server.ts'
 import { openLibsql } from '../seams/stores.ts'
-import { proviso, runCommand } from '../support.ts'
+import { proviso, root, runCommand } from '../support.ts'
 import { approved, file, pathInFolder, runFile } from './run-support.ts'
 
 let stores = 0
@@ -265,3 +268,37 @@ it('reply takes the approvals of two people, and refuses the same person twice',
   expect((await reply('ben')).code).toBe(0)
   expect((await json(['verify'])).ok).toBe(true)
 })
+
+it('serve records its settings in the audit when they differ from the last start, and deletes by its rules', async () => {
+  const { path, json, run } = newStore()
+  expect((await run('done', runFile())).code).toBe(0)
+  const connection = openLibsql(path)
+  connection.execute('update flex_runs set created_at = created_at - 9e7, updated_at = updated_at - 9e7')
+  connection.close()
+  const config = file(`serve-${stores}.toml`, '[retention]\ncompleted = "1d"\n')
+  const serveOnce = async (bodyBytes: string) => {
+    const args = ['serve', '--dev', '--port', '0', '--store', `sqlite:${path}`, '--config', config]
+    const child = spawn(process.execPath, [
+      join(root, 'dist/cli/main.js'),
+      ...args,
+      '--body-limit',
+      bodyBytes,
+    ])
+    const { address } = await listening(child)
+    // The process takes signals before it answers.
+    await (await fetch(`${address}/livez`)).text()
+    child.kill('SIGTERM')
+    await once(child, 'exit')
+  }
+  for (const limit of ['2000000', '2000000', '3000000']) await serveOnce(limit)
+  const rows = await json(['audit', '--action', 'settings.changed'])
+  expect(rows.map(({ details }: { details: { changed: string[] } }) => details.changed)).toEqual([
+    ['server.body_bytes'],
+    ['retention.completed', 'server.body_bytes'],
+  ])
+  expect(rows[0].details.settings).toMatchObject({ 'server.body_bytes': 3_000_000 })
+  expect(await json(['runs'])).toEqual([])
+  const [pruned] = await json(['audit', '--action', 'runs.pruned'])
+  expect(pruned).toMatchObject({ by: 'retention', subject: 'completed runs after 1d' })
+  expect((await json(['audit', '--verify'])).ok).toBe(true)
+}, 60_000)

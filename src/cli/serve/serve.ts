@@ -102,7 +102,7 @@ export async function serve(flags: ServeFlags): Promise<number> {
     try {
       return await serveApp(app, env, { ...flags, notes, choice, settings: config, onServer })
     } finally {
-      retention.stop()
+      await retention.stop()
       await app.close({ graceMs: grace.attempts })
     }
   } finally {

@@ -5,7 +5,8 @@ import type { Pruned, Store } from '../../domain/ports/store.ts'
 import { type Config, planRetention, type RetentionRule, type ServerSettings } from '../../pipeline/index.ts'
 
 interface Retention {
-  stop(): void
+  /** Resolves when a deletion that is under way has been recorded. */
+  stop(): Promise<void>
 }
 
 /** Deletes finished runs by the retention rules, at start and then at intervals. */
@@ -14,24 +15,30 @@ export function startRetention(
   retention: ServerSettings['retention'],
   onError: (cause: unknown) => void,
 ): Retention {
-  if (planRetention(retention, Date.now()).length === 0) return { stop() {} }
-  let isRunning = false
+  if (planRetention(retention, Date.now()).length === 0) return { stop: async () => {} }
+  let running: Promise<void> | undefined
   const prune = async () => {
-    // A large store may take longer than the interval.
-    if (isRunning) return
-    isRunning = true
     try {
       await applyRetention(store, planRetention(retention, Date.now()), 'retention')
     } catch (cause) {
       onError(cause)
     } finally {
-      isRunning = false
+      running = undefined
     }
   }
-  void prune()
-  const timer = setInterval(() => void prune(), retention.everyMinutes * 60_000)
+  const start = () => {
+    // A large store may take longer than the interval.
+    running ??= prune()
+  }
+  start()
+  const timer = setInterval(start, retention.everyMinutes * 60_000)
   timer.unref()
-  return { stop: () => clearInterval(timer) }
+  return {
+    async stop() {
+      clearInterval(timer)
+      await running
+    },
+  }
 }
 
 /** Deletes by each rule in turn, and records what was deleted in the operations audit. */
