@@ -57,7 +57,7 @@ export const livenessMutants: readonly Mutant[] = [
   },
   {
     name: 'a result is not read again without a notification',
-    file: 'src/engine/journal/watch-changes.ts',
+    file: 'src/engine/journal/journal.ts',
     find: 'const cancelTimer = clock.timer(clock.now() + pollMs, done)',
     replace: 'const cancelTimer = () => void [clock, pollMs]',
     seed: 3,
