@@ -60,7 +60,7 @@ export function createEngine(options: EngineOptions): Engine {
     backOff,
     wakeAt: (at) => poller.wakeAt(at),
     onLateResult: lateAnswers.record,
-    // If the store is unavailable, the loss is not counted; the run continues elsewhere in any case.
+    // If the store is unavailable, the loss is not counted; the run continues in another process in any case.
     onLeaseLost: ({ runId, calls }) =>
       void recordLostLease(outside, runId, { owner, calls })
         .then((state) => runs.wakeRun(runId, state))
