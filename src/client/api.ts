@@ -3226,9 +3226,9 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody: {
+        requestBody?: {
             content: {
-                "application/json": {
+                "application/json": null | {
                     overlap?: number;
                     expiresIn?: number;
                 };

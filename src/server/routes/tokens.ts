@@ -75,12 +75,17 @@ export const rotateTokenRoute: Route = {
   summary: 'Replace a token of the caller’s tenant; the old one stays valid for the overlap',
   roles: ['admin'],
   params: closed({ tokenId: text }, ['tokenId']),
-  body: closed({
-    /** Seconds. Default: one day. */
-    overlap: { type: 'integer', minimum: 0, maximum: 30 * 86_400 },
-    /** Seconds. Default: as long as the old token was made for. */
-    expiresIn: { ...count, maximum: longest },
-  }),
+  body: {
+    anyOf: [
+      { type: 'null' },
+      closed({
+        /** Seconds. Default: one day. */
+        overlap: { type: 'integer', minimum: 0, maximum: 30 * 86_400 },
+        /** Seconds. Default: as long as the old token was made for. */
+        expiresIn: { ...count, maximum: longest },
+      }),
+    ],
+  },
   replies: {
     201: ok('The new token, and when the old one expires', {
       ...tokenSchema,
@@ -96,7 +101,10 @@ export const rotateTokenRoute: Route = {
   async handle({ caller, params, body }, { app }) {
     const { tokenId = '' } = params
     // Validated by the route's schema.
-    const { overlap = defaultOverlapMs / 1_000, expiresIn } = body as { overlap?: number; expiresIn?: number }
+    const { overlap = defaultOverlapMs / 1_000, expiresIn } = (body ?? {}) as {
+      overlap?: number
+      expiresIn?: number
+    }
     const rotated = await rotateToken(app.store.records.tokens, {
       tokenId,
       tenant: caller.tenant,
