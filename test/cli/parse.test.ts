@@ -247,7 +247,7 @@ describe('input that cannot be read ends with 2 and says what to do', () => {
 
 describe('usage', () => {
   it.each([
-    ['an unknown command', ['prase'], 'Did you mean parse?'],
+    ['an unknown command', ['parze'], 'Did you mean parse?'],
     ['an unknown option', ['parse', '--shema', 'x'], 'Did you mean --schema?'],
     ['a value outside the choices', ['parse', '--tolerance', '3'], 'Allowed choices are 0, 1, 2'],
     ['a limit that is no number', ['parse', '--max-bytes', 'many'], 'whole number'],
