@@ -186,8 +186,8 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'an apology is repaired like any other text',
     file: 'src/adapters/models/generate/read-output.ts',
-    find: 'if (isValue || !declines(text)) return reading',
-    replace: 'if (isValue || !declines(text) || text) return reading',
+    find: 'if (!declines(text)) return reading',
+    replace: 'if (!declines(text) || text) return reading',
     seed: 400,
   },
   {

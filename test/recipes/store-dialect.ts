@@ -55,6 +55,8 @@ export async function openVolatileStore({ ledger = false }: { readonly ledger?: 
         throw error
       }
     },
+    // Nothing outlives the process.
+    purge: async () => [],
     notifyOthers() {},
     close: async () => connection.close(),
   })

@@ -63,29 +63,28 @@ it('refuses a store of a later version with its migrations by name, and changes 
   expect(readFileSync(path).equals(before)).toBe(true)
 })
 
+/** The built `cli/main.js` of an earlier version: without it, the fixture above stands for that version. */
 const previous = process.env['PROVISO_PREVIOUS']
+if (previous !== undefined)
+  it('two versions take turns: upgrade, refusal, rollback, upgrade', () => takeTurns(previous), 120_000)
 
-it.runIf(previous !== undefined)(
-  'two versions take turns: upgrade, refusal, rollback, upgrade',
-  async () => {
-    const { path, store } = oldStore()
-    const older = (...args: string[]) => runNode([previous as string, ...args, '--store', store])
-    const newer = (...args: string[]) => runCommand([...args, '--store', store])
-    ok(await older('verify'))
-    const copy = `${path}.before`
-    copyFileSync(path, copy)
-    ok(await newer('reply', 'waits:ask:1', 'approve', '--by', 'ann'))
-    const refused = await older('runs')
-    expect(refused.code).toBe(2)
-    expect(refused.stderr).toContain('unknown migrations')
-    ok(await newer('verify'))
-    for (const name of [path, `${path}-wal`, `${path}-shm`, `${path}-anchor`]) rmSync(name, { force: true })
-    copyFileSync(copy, path)
-    ok(await older('verify'))
-    ok(await older('reply', 'waits:ask:1', 'approve', '--by', 'ben'))
-    ok(await newer('token', 'create', '--role', 'caller'))
-    ok(await newer('verify'))
-    ok(await newer('audit', '--verify'))
-  },
-  120_000,
-)
+async function takeTurns(previous: string): Promise<void> {
+  const { path, store } = oldStore()
+  const older = (...args: string[]) => runNode([previous, ...args, '--store', store])
+  const newer = (...args: string[]) => runCommand([...args, '--store', store])
+  ok(await older('verify'))
+  const copy = `${path}.before`
+  copyFileSync(path, copy)
+  ok(await newer('reply', 'waits:ask:1', 'approve', '--by', 'ann'))
+  const refused = await older('runs')
+  expect(refused.code).toBe(2)
+  expect(refused.stderr).toContain('unknown migrations')
+  ok(await newer('verify'))
+  for (const name of [path, `${path}-wal`, `${path}-shm`, `${path}-anchor`]) rmSync(name, { force: true })
+  copyFileSync(copy, path)
+  ok(await older('verify'))
+  ok(await older('reply', 'waits:ask:1', 'approve', '--by', 'ben'))
+  ok(await newer('token', 'create', '--role', 'caller'))
+  ok(await newer('verify'))
+  ok(await newer('audit', '--verify'))
+}
