@@ -124,7 +124,9 @@ export function createCluster(world: World, scenario: Scenario, rates: FaultRate
     if (world.random.chance(0.25)) return void retire(running)
     if (world.random.chance(0.3) && faults.mayCrash()) return crash(running.life)
     faults.counts.stalls++
-    running.life.asleepUntil = world.now + world.random.int(3 * scenario.leaseMs)
+    // One that sleeps already does not wake earlier for it.
+    const { life } = running
+    life.asleepUntil = Math.max(life.asleepUntil, world.now + world.random.int(3 * scenario.leaseMs))
   }
 
   for (let index = 0; index < scenario.processes; index++) bear(index)

@@ -1,7 +1,7 @@
 /**
  * Every promise that a process gives to a caller, and whether it is kept in time: by the deadline that the engine states, at
  * all times; soon after the store has answered, once nothing goes wrong; and at once where only one answer was awaited. What a
- * process that has died has promised is not expected of anybody.
+ * process that has died has promised is not expected.
  */
 import type { FaultRates } from './faults.ts'
 import type { Ledger } from './ledger.ts'
