@@ -24,7 +24,7 @@ export function tokens(pointer: Pointer): string[] {
     .map((token) => token.replaceAll('~1', '/').replaceAll('~0', '~'))
 }
 
-/** Returns the value at a pointer, or `undefined` if there is none. */
+/** Returns the value at a pointer, or `undefined` if absent. */
 export function valueAt(root: unknown, pointer: Pointer): unknown {
   let value = root
   for (const token of tokens(pointer))

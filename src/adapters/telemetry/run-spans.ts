@@ -181,7 +181,7 @@ function spanContextIn(traceparent: string | undefined): SpanContext | undefined
   return { traceId: ids.traceId, spanId: ids.spanId, traceFlags: ids.flags, isRemote: true }
 }
 
-/** The place in a trace to which a new span is added; a new trace where there is none. */
+/** The place in a trace to which a new span is added; a new trace if absent. */
 export function parentIn(traceparent: string | undefined): Context {
   const context = spanContextIn(traceparent)
   return context ? trace.setSpanContext(ROOT_CONTEXT, context) : ROOT_CONTEXT

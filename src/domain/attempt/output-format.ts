@@ -3,7 +3,7 @@ import { isObject, type Json, jsonType } from '../../base/json.ts'
 import type { OutputFormat } from '../../output/index.ts'
 import type { AttemptResult } from '../output.ts'
 
-/** The declaration in a node's data; undefined where there is none. */
+/** The declaration in a node's data; undefined if absent. */
 export function readOutputFormat(
   data: { readonly [key: string]: Json } | undefined,
 ): OutputFormat | undefined {
@@ -37,7 +37,7 @@ interface ExpectedAnswer {
   readonly change: string
 }
 
-/** The declaration in a node's data; undefined where there is none. */
+/** The declaration in a node's data; undefined if absent. */
 export function readExpectedAnswer(
   data: { readonly [key: string]: Json } | undefined,
 ): ExpectedAnswer | undefined {

@@ -83,7 +83,7 @@ export interface Registrations {
     row: Omit<RegistrationRow, 'status' | 'registeredAt' | 'heartbeatAt'>,
     given?: ChangedBy,
   ): Promise<RegistrationRow | undefined>
-  /** Records a heartbeat and reactivates the registration; undefined if there is none. The server checks the permission. */
+  /** Records a heartbeat and reactivates the registration; undefined if absent. The server checks the permission. */
   beat(key: { readonly tenant: string; readonly capabilityId: string }): Promise<RegistrationRow | undefined>
   remove(key: { readonly tenant: string; readonly capabilityId: string }, given?: ChangedBy): Promise<boolean>
   /** Replaces the stored endpoint, if it is still `from`: the same secrets under another key. False if it has changed. */

@@ -268,7 +268,7 @@ interface ContractHolder {
   readonly rao?: readonly AppliedContract[]
 }
 
-/** The contract that answers of a capability are under at a node; `undefined` where there is none. */
+/** The contract that answers of a capability are under at a node; `undefined` if absent. */
 export function findRaoContract(
   node: ContractHolder,
   capabilityId: string,

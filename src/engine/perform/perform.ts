@@ -241,7 +241,7 @@ async function findAnswer(
   const end = () => stop.abort(given.reason)
   const over = new Promise<undefined>((resolve) => stop.listen(() => resolve(undefined)))
   const leave = given.listen(end)
-  // The dispatcher ends at the deadline after a last check; this timer is for one that does not, or if there is none.
+  // The dispatcher ends at the deadline after a last check; this timer is for one that does not, or for a node without a dispatcher.
   const graceMs = dispatcher?.resume ? answerGraceMs : 0
   const cancelTimer = clock.timer(Math.max(deadlineAt, clock.now()) + graceMs, end)
   const { deadlineAt: _, onAccepted: __, ...rest } = call

@@ -230,7 +230,7 @@ export function isRunning(state: RunState, { nodeId, attempt, planVersion }: Att
   return state.nodes.get(nodeId)?.attempts === attempt
 }
 
-/** Identifies the open request for a plan; absent if there is none, or its draft was rejected. */
+/** Identifies the open request for a plan; absent if no request is open, or its draft was rejected. */
 export function openRequest({ planning, planVersion }: RunState): string | undefined {
   if (!planning || planning.rejected) return undefined
   return `${planVersion} ${planning.phase} ${planning.attempt}`

@@ -5,7 +5,7 @@ import type { Settings } from '../settings.ts'
 import type { Allowance } from '../step-budget.ts'
 import { scan } from './scan.ts'
 
-/** The object or list that makes up the whole string, ignoring fences and spaces; undefined if there is none. */
+/** The object or list that makes up the whole string, ignoring fences and spaces; undefined if absent. */
 export function decodeInner(
   text: string,
   { settings, allowance }: { readonly settings: Settings; readonly allowance: Allowance },

@@ -194,7 +194,7 @@ export function expressionsIn(value: Json): readonly Expression[] {
   return isObject(value) ? Object.values(value as { [key: string]: Json }).flatMap(expressionsIn) : []
 }
 
-/** Looks up the value at a path; `undefined` if there is none. */
+/** Looks up the value at a path; `undefined` if absent. */
 type Find = (path: readonly string[]) => Json | undefined
 
 /**

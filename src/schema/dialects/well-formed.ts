@@ -77,7 +77,7 @@ export function getIntroductionYear(keyword: string): number {
   return keywords.get(keyword)?.from ?? 0
 }
 
-/** The first place where a schema is not of its form; `undefined` when there is none. Iterative: schemas may be deep. */
+/** The first place where a schema is not of its form; `undefined` if absent. Iterative: schemas may be deep. */
 export function findMalformed(root: unknown, draft: Draft): Malformed | undefined {
   const stack: Visit[] = [{ schema: root, pointer: '', draft }]
   for (let visit = stack.pop(); visit !== undefined; visit = stack.pop()) {

@@ -98,7 +98,7 @@ export function openAnchor(path: string, { storeId, newest, mode }: AnchorStart)
   }
 }
 
-/** Reads the anchor; `undefined` if there is none. Lines that were cut off are skipped. */
+/** Reads the anchor; `undefined` if absent. Lines that were cut off are skipped. */
 export function readAnchor(path: string): AnchorContent | undefined {
   let storeId: string | undefined
   let lines: LinkedCommit[] = []
