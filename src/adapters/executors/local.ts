@@ -112,14 +112,12 @@ function play(
 
 function pause(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
-    const takeBack = clock.timer(clock.now() + ms, resolve)
-    signal.addEventListener(
-      'abort',
-      () => {
-        takeBack()
-        resolve()
-      },
-      { once: true },
-    )
+    const end = () => {
+      cancelTimer()
+      signal.removeEventListener('abort', end)
+      resolve()
+    }
+    const cancelTimer = clock.timer(clock.now() + ms, end)
+    signal.addEventListener('abort', end)
   })
 }

@@ -134,10 +134,14 @@ function perform(stage: Stage, life: Life, asked: Asked): Promise<Answer> {
   const { address, signal } = asked
   const { answer, nth } = nextAnswer(stage, asked)
   return new Promise((resolve, reject) => {
-    signal.addEventListener('abort', () => reject(new Error('Stopped on request')))
+    const stop = () => reject(new Error('Stopped on request'))
+    signal.addEventListener('abort', stop)
     if (answer.kind === 'hang' || answer.kind === 'stall') return
     world.after(1 + randomFor(stage.given.seed, 'pace', address, nth).pick([0, 5, 50, 400]), () => {
-      if (life.alive) resolve(answer)
+      if (!life.alive) return
+      // All tries of an attempt have one signal: a throttled one would collect listeners.
+      signal.removeEventListener('abort', stop)
+      resolve(answer)
     })
   })
 }
