@@ -1,0 +1,74 @@
+/**
+ * The process that is restarted. It opens the store, whose poller claims what the process before has left, and meanwhile
+ * starts the runs of its task, as a client does that continues after a crash.
+ */
+import { writeSync } from 'node:fs'
+import { createApp, defineCapability } from '../../src/index.ts'
+import type { RestartReport, RestartTask } from './messages.ts'
+
+const task = JSON.parse(process.argv[2] ?? '{}') as RestartTask
+
+/** Writes synchronously, so that a report survives a kill right after it. */
+function say(report: RestartReport): void {
+  writeSync(1, `${JSON.stringify(report)}\n`)
+}
+
+const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))
+
+const text = { type: 'object', properties: { text: { type: 'string' } }, required: ['text'] } as const
+const step = defineCapability({
+  capabilityId: 'step',
+  inputContract: { type: 'object' },
+  outputContract: text,
+  idempotent: true,
+  async run(_, { runId }) {
+    if (task.endless !== undefined && runId.startsWith(task.endless)) await new Promise(() => {})
+    await pause(5)
+    return { text: 'done' }
+  },
+})
+/** Every restart repeats the calls that were interrupted. */
+const callBudget = 10_000
+const draft = {
+  nodes: [
+    { id: 'one', capabilityId: 'step', callBudget },
+    { id: 'two', capabilityId: 'step', callBudget },
+  ],
+  edges: [{ from: 'one', to: 'two' }],
+  output: { node: 'two' },
+}
+const envelope = { objective: 'One line about tea', outputContract: { schema: text } }
+
+const app = await createApp({
+  store: task.store,
+  capabilities: [step],
+  leaseMs: task.leaseMs,
+  pollMs: 50,
+  env: {},
+})
+await Promise.all(
+  task.starts.map(async ({ runId, afterMs }, nth) => {
+    await pause(afterMs)
+    say({ kind: 'asked', nth })
+    const asked = performance.now()
+    const answer = await app.start(envelope, { runId, draft }).then(
+      () => 'started',
+      (cause: { code?: unknown }) => String(cause.code ?? cause),
+    )
+    say({ kind: 'answered', nth, answer, ms: Math.round(performance.now() - asked) })
+  }),
+)
+if (task.finish)
+  await Promise.all(
+    [...new Set(task.starts.map(({ runId }) => runId))].map(async (runId) => {
+      const { status, ...result } = await app.result(runId)
+      say({
+        kind: 'result',
+        runId,
+        status: status === 'completed' ? status : JSON.stringify({ status, ...result }),
+      })
+    }),
+  )
+// A process that is to be killed waits for it.
+else await new Promise((resolve) => setTimeout(resolve, 60_000))
+await app.close()
