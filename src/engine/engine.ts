@@ -80,7 +80,7 @@ export function createEngine(options: EngineOptions): Engine {
     own: settings.claim === 'all' ? undefined : runs.own,
     excludedRuns: backOff.excludedRuns,
     actors: runs.actors,
-    onClaim: ({ runId, lease }) => runs.execute(runId, { kind: 'claimed', lease }),
+    onClaim: ({ runId, ...claim }) => runs.execute(runId, { kind: 'claimed', ...claim }),
     onLeaseLost: (actor) => runs.lose(actor),
     onError: (cause) => options.onCrash?.('', cause),
   })

@@ -57,6 +57,8 @@ export type AppendResult =
 
 export interface Claim {
   readonly runId: string
+  /** Claimed runs are executed tenant by tenant in turn. */
+  readonly tenant: string
   readonly lease: Lease
 }
 

@@ -11,6 +11,7 @@ import type { RunState } from '../../domain/run.ts'
 import type { CompileOptions } from '../../schema/compile/compile.ts'
 import type { Start } from '../decide/start-nodes.ts'
 import type { DecisionContext } from '../events.ts'
+import type { FairReads } from './fair-reads.ts'
 import type { PlanningResult } from './planning.ts'
 import type { Slots } from './slots.ts'
 
@@ -20,6 +21,7 @@ export interface ActorContext {
   readonly compileOptions?: CompileOptions
   readonly clock: Clock
   readonly slots: Slots
+  readonly reads: FairReads
   readonly decisionContext: (tenant: string) => DecisionContext
   /** Makes the call of a started attempt. */
   readonly perform: (state: RunState, start: Start, work: Work) => Promise<AttemptResult>
@@ -77,7 +79,7 @@ export interface Actor {
 
 /** Where the run comes from: claimed from the store, or new, with its first events not yet stored. */
 export type Origin =
-  | { readonly kind: 'claimed'; readonly lease: Lease }
+  | { readonly kind: 'claimed'; readonly tenant: string; readonly lease: Lease }
   | {
       readonly kind: 'new'
       readonly state: RunState

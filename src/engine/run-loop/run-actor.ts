@@ -52,7 +52,8 @@ export function createActor(runId: string, context: ActorContext, origin: Origin
       const step = decideTurn(state, { run, isReread, decisionContext }, context)
       dispatch({ kind: 'decided', step, now: decisionContext.now })
     },
-    'end-slot-turn': ({ more }) => slots.done(runId, { more }),
+    'end-slot-turn': ({ more }) =>
+      slots.done(runId, { more, ...(state.run && { tenant: state.run.tenant }) }),
     'release-slots'({ capabilityIds }) {
       for (const capabilityId of capabilityIds) slots.release(capabilityId)
     },
@@ -155,7 +156,9 @@ function createStorage(context: ActorContext, origin: Origin, dispatch: Dispatch
   const failed = (cause: unknown) => dispatch(fail(cause))
   return {
     read(runId: string) {
-      readRun(context, runId).then((run) => dispatch({ kind: 'read', run }), failed)
+      const tenant = origin.kind === 'claimed' ? origin.tenant : origin.state.tenant
+      const reading = context.reads.read(tenant, () => readRun(context, runId))
+      reading.then((run) => dispatch({ kind: 'read', run }), failed)
     },
     create(run: RunState, events: readonly NewEvent[], head: HeadUpdate) {
       if (origin.kind !== 'new') throw new Error('A claimed run has a lease')

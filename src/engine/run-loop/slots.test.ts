@@ -36,6 +36,20 @@ describe('slots', () => {
     expect(taken.slice(0, 6).filter((runId) => runId === 'small')).toHaveLength(2)
   })
 
+  it('gives slots to tenants in turn: one with 500 runs does not starve one with one', () => {
+    const called: string[] = []
+    const slots = createSlots({ process: 2 }, (runId) => {
+      called.push(runId)
+      slots.take(runId, 'c')
+      slots.done(runId, { more: false })
+    })
+    for (const runId of ['x', 'y']) slots.take(runId, 'c')
+    for (let nth = 0; nth < 500; nth++) slots.done(`many-${nth}`, { more: true, tenant: 'many' })
+    slots.done('one', { more: true, tenant: 'one' })
+    for (let nth = 0; nth < 3; nth++) slots.release('c')
+    expect(called).toEqual(['many-0', 'one', 'many-1'])
+  })
+
   it('holds a capability to its own limit, and lets the others pass', () => {
     const slots = createSlots({ process: 9, capability: (id) => (id === 'slow' ? 1 : undefined) }, () => {})
     expect([slots.take('a', 'slow'), slots.take('b', 'slow'), slots.take('b', 'fast')]).toEqual([

@@ -1,7 +1,8 @@
 /**
- * Slots for attempts in this process (a counting semaphore with a fair queue): a run that got no slot waits in line, and
- * a run that has just released one does not take it again before the runs in line. While slots are free, each run in line
- * that may be able to use one gets a turn, one slot per turn.
+ * Slots for attempts in this process (a counting semaphore with fair queues): a run that got no slot waits in the line of
+ * its tenant, and a run that has just released one does not take it again before the runs in line. While slots are free, the
+ * tenants take turns (round robin), and each run in line that may be able to use a slot gets a turn, one slot per turn: a
+ * tenant with hundreds of runs waits for itself.
  */
 export interface SlotLimits {
   /** Concurrent attempts of the whole process. Default 1,000: calls mostly wait, and need little of this process. */
@@ -18,9 +19,9 @@ export interface Slots {
   release(capabilityId: string): void
   /**
    * Ends the step of the run, whether or not it was its turn. With `more`, the run is called when its turn comes, which may
-   * be at once; without, it leaves the line.
+   * be at once; without, it leaves the line. The tenant is needed with `more` only.
    */
-  done(runId: string, wish: { readonly more: boolean }): void
+  done(runId: string, wish: { readonly more: boolean; readonly tenant?: string }): void
   /** No slot is free any more. */
   close(): void
   readonly taken: number
@@ -29,8 +30,7 @@ export interface Slots {
 export function createSlots(limits: SlotLimits, call: (runId: string) => void): Slots {
   let most = limits.process ?? 1_000
   const byCapability = new Map<string, number>()
-  /** The runs in line, in order of arrival, with the count of releases at which each last found no slot. */
-  const line = new Map<string, number>()
+  const line = createLine()
   const refusals = new Map<string, number>()
   let turn: string | undefined
   let isUsed = false
@@ -40,14 +40,11 @@ export function createSlots(limits: SlotLimits, call: (runId: string) => void): 
 
   const next = () => {
     if (turn !== undefined || taken >= most) return
-    for (const [runId, refused] of line) {
-      if (refused === releases) continue
-      line.delete(runId)
-      turn = runId
-      isUsed = false
-      call(runId)
-      return
-    }
+    const runId = line.take((refused) => refused !== releases)
+    if (runId === undefined) return
+    turn = runId
+    isUsed = false
+    call(runId)
   }
   return {
     take(runId, capabilityId) {
@@ -76,9 +73,9 @@ export function createSlots(limits: SlotLimits, call: (runId: string) => void): 
       releases++
       next()
     },
-    done(runId, { more }) {
-      if (more) line.set(runId, refusals.get(runId) ?? -1)
-      else line.delete(runId)
+    done(runId, { more, tenant = '' }) {
+      if (more) line.add(runId, tenant, refusals.get(runId) ?? -1)
+      else line.remove(runId)
       refusals.delete(runId)
       if (turn === runId) turn = undefined
       next()
@@ -88,6 +85,44 @@ export function createSlots(limits: SlotLimits, call: (runId: string) => void): 
     },
     get taken() {
       return taken
+    },
+  }
+}
+
+/** The runs in line: a line per tenant in order of arrival, and the tenants in the order of their turns. */
+function createLine() {
+  /** Each run with the count of releases at which it last found no slot. */
+  const lines = new Map<string, Map<string, number>>()
+  const tenants = new Map<string, string>()
+  const remove = (runId: string) => {
+    const tenant = tenants.get(runId)
+    if (tenant === undefined) return
+    tenants.delete(runId)
+    const runs = lines.get(tenant)
+    runs?.delete(runId)
+    if (runs?.size === 0) lines.delete(tenant)
+  }
+  return {
+    get size() {
+      return tenants.size
+    },
+    /** A run that is in line keeps its position. */
+    add(runId: string, tenant: string, refused: number) {
+      const runs = lines.get(tenant) ?? new Map<string, number>()
+      lines.set(tenant, runs.set(runId, refused))
+      tenants.set(runId, tenant)
+    },
+    remove,
+    /** Takes the first run that fits of the tenant whose turn it is; the tenant is then behind the others. */
+    take(fits: (refused: number) => boolean): string | undefined {
+      for (const [tenant, runs] of lines)
+        for (const [runId, refused] of runs) {
+          if (!fits(refused)) continue
+          remove(runId)
+          if (lines.delete(tenant)) lines.set(tenant, runs)
+          return runId
+        }
+      return undefined
     },
   }
 }

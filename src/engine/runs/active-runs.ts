@@ -8,6 +8,7 @@ import type { Changes } from '../journal/journal.ts'
 import type { Lifecycle } from '../journal/lifecycle-listeners.ts'
 import { firstTimer, statusOf } from '../journal/run-head.ts'
 import type { RunWaiters } from '../journal/run-waiters.ts'
+import { createFairReads } from '../run-loop/fair-reads.ts'
 import { createActor } from '../run-loop/run-actor.ts'
 import type { Actor, ActorContext, Origin } from '../run-loop/run-actor-context.ts'
 import { createSlots, type Slots } from '../run-loop/slots.ts'
@@ -71,6 +72,7 @@ export function createActiveRuns(parts: ActiveRunsParts): ActiveRuns {
     compileOptions: settings.compileOptions,
     clock,
     slots,
+    reads: createFairReads(clock),
     decisionContext,
     turn,
     ...createWork(settings),

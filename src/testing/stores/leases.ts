@@ -23,7 +23,7 @@ export function leaseSuite({ test, expect }: Suite): void {
     // However slow the machine is, neither this lease nor the wait of 'later' ends during the test.
     const long = { leaseMs: 60_000, limit: 10 }
     expect(await store.claim({ owner: 'a', ...long })).toEqual([
-      { runId: 'r', lease: { owner: 'a', epoch: 1 } },
+      { runId: 'r', tenant: 'default', lease: { owner: 'a', epoch: 1 } },
     ])
     expect(await store.claim({ owner: 'b', ...long })).toEqual([])
     await store.create(newRun('soon', { head: { ...runningHead, wakeAt: createdAt + 300 } }))

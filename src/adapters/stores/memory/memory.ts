@@ -233,7 +233,7 @@ function createLeases(state: MemoryState): Pick<Store, 'claim' | 'renew' | 'rele
         const run = findRun(state, id)
         if (run === undefined) return []
         setHead(state, run, claimed(run.head, { owner, leaseMs }, now))
-        return [{ runId: id, lease: toLease(run.head) }]
+        return [{ runId: id, tenant: run.head.tenant, lease: toLease(run.head) }]
       })
     },
 

@@ -195,7 +195,7 @@ function createLeases(
     async claim({ owner, leaseMs, limit, runId, except }) {
       const claimId = nextName()
       const taken = await driver.run(function* (again) {
-        type Taken = Pick<RunTable, 'run_id' | 'lease_epoch'>
+        type Taken = Pick<RunTable, 'run_id' | 'tenant' | 'lease_epoch'>
         if (again) {
           const before = yield* ask<Taken>(statements.claimed({ owner, claimId }))
           if (before.length > 0) return before
@@ -204,7 +204,11 @@ function createLeases(
         return yield* ask<Taken>(statements.claim(values))
       })
       hot?.forget(taken.map((row) => row.run_id))
-      return taken.map((row) => ({ runId: row.run_id, lease: { owner, epoch: row.lease_epoch } }))
+      return taken.map((row) => ({
+        runId: row.run_id,
+        tenant: row.tenant,
+        lease: { owner, epoch: row.lease_epoch },
+      }))
     },
 
     async renew({ owner, leaseMs, runIds }) {

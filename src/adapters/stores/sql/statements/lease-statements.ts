@@ -49,7 +49,7 @@ export function createLeaseStatements(
         claim_id: param('claimId'),
       }))
       .where('run_id', 'in', dialect.locks.forUpdateSkipLocked(ready, 'flex_runs'))
-      .returning(['run_id', 'lease_epoch'])
+      .returning(['run_id', 'tenant', 'lease_epoch'])
 
   const claimAny = templates.query<ClaimValues>((param) => take(param, due(param)))
   const claimOne = templates.query<ClaimValues & { runId: string }>((param) =>
@@ -75,7 +75,7 @@ export function createLeaseStatements(
     claimed: templates.query<{ owner: string; claimId: string }>((param) =>
       db
         .selectFrom('flex_runs')
-        .select(['run_id', 'lease_epoch'])
+        .select(['run_id', 'tenant', 'lease_epoch'])
         .where('lease_owner', '=', param('owner'))
         .where('claim_id', '=', param('claimId')),
     ),
