@@ -10,7 +10,9 @@ import { pick } from '../base/json.ts'
 import { taskResults } from '../domain/run/task-result.ts'
 import type { Engine } from '../engine/engine.ts'
 import { eraseRuns, previewErasure } from '../engine/erase.ts'
+import { boundReads } from '../engine/journal/bound-reads.ts'
 import { loadEvents } from '../engine/journal/journal.ts'
+import { getAnswerMs } from '../engine/runs/engine-settings.ts'
 import type { AppParts } from './app-parts.ts'
 import type { App, GenerateRequest } from './app-type.ts'
 import { readChanges, readDraft, readEnvelope, refuseUnknown } from './parse-given.ts'
@@ -40,8 +42,10 @@ type RunMethods = Pick<
 
 export function createRunMethods(
   engine: Engine,
-  { store, tracing, newId }: Pick<AppParts, 'store' | 'tracing' | 'newId'>,
+  parts: Pick<AppParts, 'store' | 'tracing' | 'newId' | 'clock'>,
 ): RunMethods {
+  const { tracing, newId, clock } = parts
+  const store = boundReads(parts.store, { clock, ms: getAnswerMs(engine.leaseMs) })
   const prepare: App['prepare'] = (given, options) => prepareRun({ engine, tracing, newId }, given, options)
   const start: App['start'] = async (given, options) => prepare(given, options).start()
   const result: App['result'] = async (runId, signal) => {

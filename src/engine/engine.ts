@@ -7,6 +7,7 @@ import { settleWithin } from '../base/time/settle-within.ts'
 import type { AttemptRef, DoubtfulCall } from '../domain/attempt/call-key.ts'
 import type { NewEvent } from '../domain/event.ts'
 import type { AttemptResult } from '../domain/output.ts'
+import type { Store } from '../domain/ports/store.ts'
 import type { RunState } from '../domain/run.ts'
 import { missingCapabilities } from './capabilities/missing-capabilities.ts'
 import { createClaimBackOff } from './claim/claim-back-off.ts'
@@ -15,6 +16,7 @@ import type { Engine, EngineOptions } from './engine-options.ts'
 import { openQuestionAbout, recordLateResult, settlesDoubt } from './input/late-result.ts'
 import { recordLostLease } from './input/lost-lease.ts'
 import { cancel, type Outside, reply, resume, triggerPolicy } from './input/replies.ts'
+import { boundReads } from './journal/bound-reads.ts'
 import { createChanges, loadEvents, loadState, watchRun } from './journal/journal.ts'
 import { createLifecycle } from './journal/lifecycle-listeners.ts'
 import { createRunWaiters } from './journal/run-waiters.ts'
@@ -29,6 +31,8 @@ export type { Engine, EngineOptions, StartOptions } from './engine-options.ts'
 export function createEngine(options: EngineOptions): Engine {
   const settings = resolveSettings(options)
   const { store, clock, decisionContext, catalogFor, owner, leaseMs, pollMs, compileOptions } = settings
+  /** Calls of callers read the store within a deadline. */
+  const reader = boundReads(store, { clock, ms: settings.answerMs })
   let isClosed = false
   const changes = createChanges(store, clock, pollMs)
   const lifecycle = createLifecycle()
@@ -97,9 +101,9 @@ export function createEngine(options: EngineOptions): Engine {
       return starts.start(envelope, given)
     },
     settled: waiters.wait,
-    ...createReads(settings),
+    ...createReads(settings, reader),
     ...createInputs(settings, outside, wakeRun),
-    watch: (runId, given = {}) => watchRun(store, changes, { ...given, runId }),
+    watch: (runId, given = {}) => watchRun(reader, changes, { ...given, runId }),
     takeLateAnswer: lateAnswers.takeLateAnswer,
     logLateResult: lateAnswers.logLateResult,
     subscribeToLifecycle: lifecycle.subscribe,
@@ -126,11 +130,10 @@ export function createEngine(options: EngineOptions): Engine {
 }
 
 /** Methods that read the journal of a run. */
-function createReads({
-  store,
-  compileOptions,
-  decisionContext,
-}: EngineSettings): Pick<Engine, 'state' | 'missing' | 'replay'> {
+function createReads(
+  { compileOptions, decisionContext }: EngineSettings,
+  store: Store,
+): Pick<Engine, 'state' | 'missing' | 'replay'> {
   return {
     state: (runId) => loadState(store, runId, compileOptions),
     async missing(runId, answer) {

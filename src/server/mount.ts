@@ -3,8 +3,10 @@
  * the body is read), parse and validate, idempotency, quota, `handle`, respond.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { ProvisoError } from '../base/errors/error.ts'
 import type { Json } from '../base/json.ts'
 import type { Clock } from '../base/time/clock.ts'
+import { settleWithin } from '../base/time/settle-within.ts'
 import { type Authenticate, authorise } from './auth/authenticate.ts'
 import type { RateLimit, RunQuota } from './auth/rate-limit.ts'
 import { type OnceServer, readKey } from './http/idempotency.ts'
@@ -28,6 +30,8 @@ export interface Mounting {
   readonly admission: Admission
   readonly metrics: Pick<Metrics, 'observeAccept' | 'observeResponse'>
   readonly clock: Clock
+  /** How long a request waits for the store. */
+  readonly answerMs: number
   readonly answerOnce: OnceServer['answerOnce']
   /** Aborted when the server stops. */
   readonly stopping: AbortSignal
@@ -49,7 +53,7 @@ export function mountRoute(fastify: FastifyInstance, route: Route, mounting: Mou
     ...(route.bodyLimit !== undefined && { bodyLimit: route.bodyLimit }),
     async onRequest(request, reply) {
       const refused =
-        (await admit(route, request, mounting)) ??
+        (await inTime(mounting, admit(route, request, mounting))) ??
         checkEncoding(request) ??
         (await waitForTurn(route, { request, reply }, mounting))
       if (refused) return sendRefusal(reply, closeConnection(refused, request), mounting)
@@ -61,7 +65,7 @@ export function mountRoute(fastify: FastifyInstance, route: Route, mounting: Mou
       const permit = willStream(request) ? streams.acquire(mounting.known(request).caller.tenant) : undefined
       if (permit && 'refused' in permit) return sendRefusal(reply, permit, mounting)
       try {
-        const answer = await answerCall(route, request, { ...mounting, signal })
+        const answer = await answerInTime(route, request, { ...mounting, signal })
         if (route.checkHead && 'refused' in answer) await mounting.rateLimit.countRefusedBody(request.url)
         // From here on the response is written, or a stream follows the run.
         mounting.known(request).onAccepted()
@@ -173,10 +177,38 @@ function closeConnection(refused: Refusal, { headers }: FastifyRequest): Refusal
   return { ...refused, headers: { ...refused.headers, connection: 'close' } }
 }
 
-async function answerCall(
+/**
+ * Answers a call, or rejects at the deadline if the store has not answered: a client must not wait for ever. A run that was
+ * accepted has no deadline here: what follows, such as waiting for its end, is bounded by its own.
+ */
+function answerInTime(
   route: Route,
   request: FastifyRequest,
   mounting: Mounting & { readonly signal: AbortSignal },
+): Promise<Answer | Refusal> {
+  const { clock, answerMs } = mounting
+  let stopWaiting = () => {}
+  const answer = answerCall(route, request, { ...mounting, onAccepted: () => stopWaiting() })
+  if (route.takesLong) return answer
+  return new Promise((resolve, reject) => {
+    stopWaiting = clock.timer(clock.now() + answerMs, () => reject(unanswered(answerMs)))
+    answer.then(resolve, reject).finally(() => stopWaiting())
+  })
+}
+
+const inTime = <T>({ clock, answerMs }: Mounting, work: Promise<T>): Promise<T> =>
+  settleWithin(work, { clock, until: clock.now() + answerMs, late: () => unanswered(answerMs) })
+
+function unanswered(answerMs: number): ProvisoError {
+  return new ProvisoError('store/unavailable', `The store has not answered within ${answerMs} ms`, {
+    hint: 'Retry with the same `Idempotency-Key`: the request may have taken effect. The operator sees the store in GET /readyz',
+  })
+}
+
+async function answerCall(
+  route: Route,
+  request: FastifyRequest,
+  mounting: Mounting & { readonly signal: AbortSignal; readonly onAccepted: () => void },
 ): Promise<Answer | Refusal> {
   const { served, quota, signal } = mounting
   const { caller, traceId, rawBody } = mounting.known(request)
@@ -198,7 +230,10 @@ async function answerCall(
     traceId,
     rawBody,
     signal,
-    onAccepted: () => mounting.known(request).onAccepted(),
+    onAccepted() {
+      mounting.onAccepted()
+      mounting.known(request).onAccepted()
+    },
     ...(keyed && { onceId: keyed.onceId }),
   }
   const execute = async () =>

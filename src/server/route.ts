@@ -29,6 +29,8 @@ export interface Route {
   readonly startsRun?: boolean
   /** Controls or observes what exists already: admitted even if the server is overloaded. */
   readonly isControl?: boolean
+  /** Takes as long as a model or the size of the store demands: the deadline of requests does not apply. */
+  readonly takesLong?: boolean
   /** Registers an agent, so the rate of registrations applies. */
   readonly registers?: boolean
   /** Maximum body size in bytes, instead of the server's default. */

@@ -4,6 +4,9 @@ import { setMaxListeners } from 'node:events'
 import createFastify, { type FastifyError, type FastifyInstance } from 'fastify'
 import { ProvisoError } from '../base/errors/error.ts'
 import { type Clock, systemClock } from '../base/time/clock.ts'
+import type { Store } from '../domain/ports/store.ts'
+import { boundReads } from '../engine/journal/bound-reads.ts'
+import { getAnswerMs } from '../engine/runs/engine-settings.ts'
 import { type AuthOptions, createAuthenticate } from './auth/authenticate.ts'
 import { createRateLimit, createRunQuota, type RateOptions } from './auth/rate-limit.ts'
 import { createOnceServer } from './http/idempotency.ts'
@@ -24,7 +27,7 @@ import { answerMalformed, fromFastify, getStatus, refusal, unreadable } from './
 import { createMethodLookup, type Route } from './route.ts'
 import { coreRoutes } from './route-table.ts'
 import { metricsRoute, openApiRoute } from './routes/operations.ts'
-import type { Served } from './served.ts'
+import type { Served, ServedApp } from './served.ts'
 import { createStreams, type Streams } from './stream/streams.ts'
 import { createTelemetry, type LogOptions } from './telemetry/telemetry.ts'
 
@@ -86,7 +89,9 @@ const cutEveryMs = 50
 export function createServer(given: Served, options: ServerOptions = {}): Server {
   const { auth = {}, cors = [], limits = {}, clock = systemClock } = options
   requireOrigins(cors)
-  const { app } = given
+  const leaseMs = given.app.leaseMs ?? defaultLeaseMs
+  const answerMs = getAnswerMs(leaseMs)
+  const app = withStore(given.app, boundReads(given.app.store, { clock, ms: answerMs }))
   app.acceptUntrustedSchemas()
   const telemetry = createTelemetry(app, options.log)
   const metrics = metricsRoute(telemetry.metrics)
@@ -105,11 +110,11 @@ export function createServer(given: Served, options: ServerOptions = {}): Server
   const keys = createOnceServer({
     once: app.store.records.once,
     clock,
-    leaseMs: app.leaseMs ?? defaultLeaseMs,
+    leaseMs,
     owner: randomUUID(),
   })
   const mounting: Mounting = {
-    served: { ...given, isStopping: () => stop.signal.aborted },
+    served: { ...given, app, isStopping: () => stop.signal.aborted },
     authenticate: createAuthenticate(app.store.records.tokens, auth),
     rateLimit: createRateLimit(auth.open ? { ...noRates, ...limits } : limits),
     usageQuota: createUsageQuota(app.store, limits, clock),
@@ -118,6 +123,7 @@ export function createServer(given: Served, options: ServerOptions = {}): Server
     admission,
     metrics: telemetry.metrics,
     clock,
+    answerMs,
     answerOnce: keys.answerOnce,
     stopping: stop.signal,
     known,
@@ -164,6 +170,13 @@ export function createServer(given: Served, options: ServerOptions = {}): Server
       return streams.open
     },
   }
+}
+
+/** The app with another view of its store. Its other members are read on every use: some of them are getters. */
+function withStore(app: ServedApp, store: Store): ServedApp {
+  return new Proxy(app, {
+    get: (target, name) => (name === 'store' ? store : Reflect.get(target, name)),
+  })
 }
 
 interface MountOptions {

@@ -211,6 +211,11 @@ describe('a store that does not answer', () => {
       code(app.resume('old', { by })),
       code(app.trigger('old', { policyId: 'p', by })),
       code(app.claim('old')),
+      code(app.state('old')),
+      code(app.missingCapabilities('old')),
+      code(app.taskResults('old')),
+      code(app.replay('old')),
+      code(app.watch('old').next()),
     ]
     expect(await within(8_000, Promise.all(calls))).toEqual(calls.map(() => 'store/unavailable'))
     expect(performance.now() - began).toBeGreaterThan(5_200)

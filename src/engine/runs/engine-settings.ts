@@ -21,6 +21,9 @@ const defaults = { leaseMs: 15_000, pollMs: 1_000, askMs: 24 * 3_600_000 } as co
 /** How long beyond a lease a store may take to answer, before the call of a caller is rejected. */
 const answerMarginMs = 5_000
 
+/** How long callers of a process with such leases wait for its store to answer. */
+export const getAnswerMs = (leaseMs: number = defaults.leaseMs): number => leaseMs + answerMarginMs
+
 export type EngineSettings = ReturnType<typeof resolveSettings>
 
 export function resolveSettings(options: EngineOptions) {
@@ -44,7 +47,7 @@ export function resolveSettings(options: EngineOptions) {
     clock,
     leaseMs,
     /** How long a caller waits for the store to answer. */
-    answerMs: leaseMs + answerMarginMs,
+    answerMs: getAnswerMs(leaseMs),
     pollMs: options.pollMs ?? defaults.pollMs,
     claim: options.claim ?? 'all',
     limits: options.limits ?? {},

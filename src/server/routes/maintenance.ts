@@ -98,6 +98,7 @@ export const eraseRoute: Route = {
   method: 'POST',
   path: `${api}/erase`,
   operation: 'eraseRuns',
+  takesLong: true,
   summary: 'Erase one run of the caller’s tenant, or every run about a subject, and return a receipt',
   roles: ['admin'],
   body: closed({
@@ -128,6 +129,7 @@ export const resealSecrets: Route = {
   method: 'POST',
   path: `${api}/secrets/reseal`,
   operation: 'resealSecrets',
+  takesLong: true,
   summary: 'Encrypt the secrets of the tenant’s agents with the newest key of the server',
   roles: ['admin'],
   replies: {
