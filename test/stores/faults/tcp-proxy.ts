@@ -1,4 +1,4 @@
-/** A small TCP proxy that misbehaves: it cuts connections, or stops forwarding and says nothing. */
+/** A small TCP proxy that misbehaves: it cuts connections, stops forwarding and says nothing, or tells of an end late. */
 import { connect, createServer, type Socket } from 'node:net'
 
 export interface TcpProxy {
@@ -7,6 +7,8 @@ export interface TcpProxy {
   cut(): void
   /** Connections that are there now stay open, and nothing goes through them any more; new ones work. */
   freeze(): void
+  /** From now on a client hears that its connection has ended only so many milliseconds later. */
+  delayEnds(ms: number): void
   /** Connections that are open here, frozen ones included. */
   readonly open: number
   close(): Promise<void>
@@ -14,17 +16,20 @@ export interface TcpProxy {
 
 export async function tcpProxy(target: { readonly host: string; readonly port: number }): Promise<TcpProxy> {
   const pairs = new Set<readonly [Socket, Socket]>()
-  const server = createServer((client) => {
+  let endsAfterMs = 0
+  const server = createServer({ allowHalfOpen: true }, (client) => {
     const upstream = connect(target.port, target.host)
     const pair = [client, upstream] as const
     pairs.add(pair)
     client.pipe(upstream)
-    upstream.pipe(client)
+    upstream.pipe(client, { end: false })
     for (const socket of pair) {
       socket.on('error', () => {})
       socket.on('close', () => {
-        pairs.delete(pair)
-        for (const either of pair) either.destroy()
+        setTimeout(() => {
+          pairs.delete(pair)
+          for (const either of pair) either.destroy()
+        }, endsAfterMs)
       })
     }
   })
@@ -44,6 +49,9 @@ export async function tcpProxy(target: { readonly host: string; readonly port: n
         client.unpipe(upstream).pause()
         upstream.unpipe(client).pause()
       }
+    },
+    delayEnds(ms) {
+      endsAfterMs = ms
     },
     close: () =>
       new Promise((resolve) => {

@@ -7,11 +7,14 @@ import { fromColumn, toColumn } from '../shared/column-text.ts'
 import { isProgrammingError } from '../shared/is-programming-error.ts'
 import type { Row, Statement } from '../sql/steps.ts'
 
+type Execute = (statements: readonly Statement[]) => Promise<readonly (readonly Row[])[]>
+
 interface PostgresConnection {
-  /** Sends all at once; rows of each, or the first error when all have come back. */
-  execute(statements: readonly Statement[]): Promise<readonly (readonly Row[])[]>
-  /** Forgets the connection; the next statement makes a new one. */
-  discard(): void
+  /**
+   * Runs work that begins and commits a transaction. All of it goes to one session: when that is lost, the rest of the work
+   * fails instead of going on in a new one, outside of the transaction. After a failure the next work gets a new session.
+   */
+  transaction<T>(work: (execute: Execute) => Promise<T>): Promise<T>
   end(): Promise<void>
 }
 
@@ -21,41 +24,56 @@ interface Wired {
 }
 
 export function createConnection(config: ClientConfig): PostgresConnection {
-  let connecting: Promise<Client> | undefined
+  let session: Promise<Client> | undefined
 
-  function connected(): Promise<Client> {
-    connecting ??= connect(config, () => {
-      connecting = undefined
-    })
-    return connecting
+  function open(): Promise<Client> {
+    const opening = connect(config, () => forget(opening))
+    return opening
+  }
+
+  /** A session ends later than it is replaced: its end must not take the new one away in the middle of a transaction. */
+  function forget(old: Promise<Client>): void {
+    if (session === old) session = undefined
   }
 
   return {
-    async execute(statements) {
-      const client = await connected()
-      // The driver writes each statement by itself; held back, they leave in one piece.
-      const { stream } = (client as unknown as Wired).connection
-      stream.cork()
-      const answers = statements.map((statement) => query(client, statement))
-      stream.uncork()
-      const settled = await Promise.allSettled(answers)
-      return settled.map((one) => {
-        if (one.status === 'rejected') throw one.reason
-        return one.value
-      })
-    },
-    discard() {
-      const old = connecting
-      connecting = undefined
-      // It is broken or in an unknown state: how it ends does not matter.
-      old?.then((client) => client.end()).catch(() => {})
+    async transaction(work) {
+      session ??= open()
+      const used = session
+      try {
+        const client = await used
+        return await work((statements) => sendTogether(client, statements))
+      } catch (error) {
+        // The server rolls back when the session ends, and a new session has nothing left over.
+        forget(used)
+        // It is broken or in an unknown state: how it ends does not matter.
+        used.then((client) => client.end()).catch(() => {})
+        throw error
+      }
     },
     async end() {
-      const old = connecting
-      connecting = undefined
-      await old?.then((client) => client.end()).catch(() => {})
+      const last = session
+      session = undefined
+      await last?.then((client) => client.end()).catch(() => {})
     },
   }
+}
+
+/** Sends all at once; returns the rows of each, or throws the first error when all have come back. */
+async function sendTogether(
+  client: Client,
+  statements: readonly Statement[],
+): Promise<readonly (readonly Row[])[]> {
+  // The driver writes each statement by itself; held back, they leave in one piece.
+  const { stream } = (client as unknown as Wired).connection
+  stream.cork()
+  const answers = statements.map((statement) => query(client, statement))
+  stream.uncork()
+  const settled = await Promise.allSettled(answers)
+  return settled.map((one) => {
+    if (one.status === 'rejected') throw one.reason
+    return one.value
+  })
 }
 
 async function connect(config: ClientConfig, onLost: () => void): Promise<Client> {

@@ -216,15 +216,7 @@ function createDriver({ options, config, pool, builder, sockets, retry }: Driver
     async transaction(steps) {
       const lane = lanes.pop() ?? createConnection(config)
       try {
-        return await retry.run(async (again) => {
-          try {
-            return await runStepsLater(steps(again), lane.execute)
-          } catch (error) {
-            // The server rolls back when the connection ends, and a new connection has nothing left over.
-            lane.discard()
-            throw error
-          }
-        })
+        return await retry.run((again) => lane.transaction((execute) => runStepsLater(steps(again), execute)))
       } finally {
         lanes.push(lane)
       }

@@ -80,11 +80,16 @@ export function createLeaseStatements(
         .where('claim_id', '=', param('claimId')),
     ),
 
+    /** Locks rows in the order of their ids, as appends do: locked in another order, each would wait for the other. */
     renew: templates.list<Timed & { owner: string; leaseMs: number }, string>((param, runIds) =>
       db
         .updateTable('flex_runs')
         .set({ lease_until: until(param), due_at: until(param) })
-        .where('run_id', 'in', runIds)
+        .where('run_id', 'in', (eb) =>
+          dialect.locks.forUpdate(
+            eb.selectFrom('flex_runs').select('run_id').where('run_id', 'in', runIds).orderBy('run_id'),
+          ),
+        )
         .where('lease_owner', '=', param('owner'))
         .where('due_at', 'is not', null)
         .returning('run_id'),
