@@ -23,7 +23,7 @@ export function leaseSuite({ test, expect }: Suite): void {
     // However slow the machine is, neither this lease nor the wait of 'later' ends during the test.
     const long = { leaseMs: 60_000, limit: 10 }
     expect(await store.claim({ owner: 'a', ...long })).toEqual([
-      { runId: 'r', tenant: 'default', lease: { owner: 'a', epoch: 1 } },
+      { runId: 'r', tenant: 't-1', lease: { owner: 'a', epoch: 1 } },
     ])
     expect(await store.claim({ owner: 'b', ...long })).toEqual([])
     await store.create(newRun('soon', { head: { ...runningHead, wakeAt: createdAt + 300 } }))
@@ -85,7 +85,7 @@ export function leaseSuite({ test, expect }: Suite): void {
     await elapse(leaseMs + 1)
     expect((await append(store, 1, old)).kind, 'not claimed yet').toBe('appended')
     const [taken] = await claim(store, 'b')
-    expect(taken).toEqual({ runId: 'r', lease: { owner: 'b', epoch: 2 } })
+    expect(taken).toEqual({ runId: 'r', tenant: 't-1', lease: { owner: 'b', epoch: 2 } })
     expect(await append(store, 2, old)).toEqual({ kind: 'fenced' })
     expect(await append(store, 99, old), 'fenced before conflict').toEqual({ kind: 'fenced' })
     expect((await append(store, 2, taken?.lease as Lease)).kind).toBe('appended')

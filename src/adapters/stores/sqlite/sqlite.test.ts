@@ -91,7 +91,7 @@ describe('a SQLite file', () => {
     await first.close()
     const second = await openSqliteStore({ path })
     const claims = await second.claim({ owner: 'heir', leaseMs: 60_000, limit: 10 })
-    expect(claims).toEqual([{ runId: 'held', lease: { owner: 'heir', epoch: 2 } }])
+    expect(claims).toEqual([{ runId: 'held', tenant: 't-1', lease: { owner: 'heir', epoch: 2 } }])
     const late = { runId: 'held', expectedSeq: 1, events: [logEvent(1)], head: runningHead, lease } as Append
     expect(await second.append(late)).toEqual({ kind: 'fenced' })
     await second.close()
