@@ -12,6 +12,7 @@ import { eraseRoute, listOperations, resealSecrets } from './routes/maintenance.
 import { livez, readyz } from './routes/operations.ts'
 import { proveEnvelope } from './routes/prove.ts'
 import { runEvents } from './routes/run-events.ts'
+import { showOutput } from './routes/run-output.ts'
 import { showRun } from './routes/run-page.ts'
 import { runResume } from './routes/run-resume.ts'
 import { runStream } from './routes/run-stream.ts'
@@ -24,6 +25,7 @@ export const coreRoutes: readonly Route[] = [
   createRun,
   listRuns,
   showRun,
+  showOutput,
   runEvents,
   cancelRun,
   triggerPolicy,

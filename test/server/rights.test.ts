@@ -55,6 +55,13 @@ const rights: { readonly [operation: string]: Row } = {
     other: 404,
     ask: (own) => ({ path: `${api}/runs/${own.running}` }),
   },
+  showOutput: {
+    allowed: everybody,
+    // It has no answer yet.
+    own: 409,
+    other: 404,
+    ask: (own) => ({ path: `${api}/runs/${own.running}/output` }),
+  },
   runEvents: {
     allowed: everybody,
     own: 200,

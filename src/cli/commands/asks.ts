@@ -35,8 +35,9 @@ export function addAsksCommand(program: Command): void {
     .addHelpText('after', `\n${describeExitCodes(['ok', 'usage'])}`)
     .action(async (flags: Flags) => {
       const found = await readStore(chooseExistingStore(flags.store), (store) => find(store, flags))
-      const asks = found.slice(0, flags.limit)
-      if (flags.json) printJson(redactor.value(asks), 'line')
+      // The redactor keeps the shape of the value, so the cast is safe.
+      const asks = redactor.value(found.slice(0, flags.limit)) as typeof found
+      if (flags.json) printJson(asks, 'line')
       else if (asks.length === 0) printNote('No requests found.')
       else printText(table(heads, asks.map(cells)))
       const last = asks.at(-1)

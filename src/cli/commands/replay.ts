@@ -13,7 +13,7 @@ import { readJson, unusable } from '../input/read-json.ts'
 import { addFileOption, addUseOption, readWork } from '../input/read-work.ts'
 import { count } from '../one-line.ts'
 import { addStoreOption, chooseExistingStore, readStore } from '../options/store-option.ts'
-import { printJson, printNote, printText, refuse } from '../print.ts'
+import { printJson, printNote, printText, redactor, refuse } from '../print.ts'
 import type { Unreadable } from '../read-input.ts'
 import { table } from '../render/table.ts'
 
@@ -82,7 +82,7 @@ function refuseUnknownNodes(changes: ReplayChanges, state: { nodes: ReadonlyMap<
 function print(replayed: Replayed, { json }: Flags): void {
   const { events, decisions, differences } = replayed
   if (json) {
-    printJson(replayed, 'line')
+    printJson(redactor.value(replayed), 'line')
     return
   }
   printNote(

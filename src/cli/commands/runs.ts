@@ -5,7 +5,7 @@ import { type RunStatus, runStatuses } from '../../domain/status.ts'
 import { describeExitCodes } from '../exit-codes.ts'
 import { wholeNumber } from '../options/option-parsers.ts'
 import { addStoreOption, chooseExistingStore, readStore } from '../options/store-option.ts'
-import { printJson, printNote, printText } from '../print.ts'
+import { printJson, printNote, printText, redactor } from '../print.ts'
 import { table } from '../render/table.ts'
 
 interface Flags {
@@ -22,9 +22,11 @@ export function addRunsCommand(program: Command): void {
     .option('--json', 'print one JSON list')
     .addHelpText('after', `\n${describeExitCodes(['ok', 'usage'])}`)
     .action(async ({ store, status, limit, json }: Flags) => {
-      const runs = await readStore(chooseExistingStore(store), (opened) =>
+      const found = await readStore(chooseExistingStore(store), (opened) =>
         opened.runs({ limit, ...(status && { status }) }),
       )
+      // The redactor keeps the shape of the value, so the cast is safe.
+      const runs = redactor.value(found) as typeof found
       if (json) printJson(runs, 'line')
       else if (runs.length === 0) printNote('No runs found.')
       else printText(table(heads, runs.map(cells)))

@@ -22,7 +22,7 @@ it('carries what a reader of streams needs, and nothing that is absent', () => {
   })
 })
 
-it('redacts payloads, but gives the answer as it is', () => {
+it('redacts payloads, but gives secrets that the answer names', () => {
   const log: JournalEvent = {
     ...common,
     type: 'log',
@@ -35,9 +35,15 @@ it('redacts payloads, but gives the answer as it is', () => {
   const complete: JournalEvent = {
     ...common,
     type: 'complete',
-    payload: { status: 'completed', output: { password: 'chosen' }, usage: { calls: 1 } },
+    payload: {
+      status: 'completed',
+      output: { password: 'chosen', text: 'see http://u:p@h' },
+      usage: { calls: 1 },
+    },
   }
-  expect(toFrame(complete, 'c', createRedactor()).payload).toMatchObject({ output: { password: 'chosen' } })
+  expect(toFrame(complete, 'c', createRedactor()).payload).toMatchObject({
+    output: { password: 'chosen', text: 'see http://u:[redacted]@h' },
+  })
 })
 
 it('withholds an output that reports a confidence, because it may be suppressed', () => {

@@ -24,7 +24,7 @@ export interface Frame {
   readonly facetProvenance?: FacetProvenance
 }
 
-/** Redacted, but for the answer itself: that is what the caller has asked for. */
+/** Redacted; in the answer, secrets that the contract asks for by name are kept. */
 export function toFrame(event: JournalEvent, correlationId: string, redactor: Redactor): Frame {
   const { type, seq, at, runId, nodeId, planVersion } = event
   const message = event.message ?? describeEvent(event)
@@ -89,7 +89,10 @@ function payloadOf(event: JournalEvent): object {
 
 function ended(payload: { readonly output?: unknown }, redactor: Redactor): unknown {
   const { output, ...rest } = payload
-  return { ...(redactor.value(rest) as object), ...(output !== undefined && { output }) }
+  return {
+    ...(redactor.value(rest) as object),
+    ...(output !== undefined && { output: redactor.answer(output) }),
+  }
 }
 
 // Provenance: the facets that a frame refers to (FLEX-56), those of its node, or of the whole plan for planner, policy and

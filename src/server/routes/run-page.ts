@@ -93,7 +93,7 @@ export const showRun: Route = {
       messages: messages.slice(-mostMessages).map(messageView),
       ...(messages.length > mostMessages && { olderMessages: true }),
     }
-    // The redactor preserves the shape. The output itself is what the caller asked for.
+    // The redactor preserves the shape. The output keeps secrets that the contract asks for by name.
     const safe = app.redactor.value(page) as { [key: string]: Json }
     return { status: 200, body: { ...safe, output: outputView(output, app) } }
   },
@@ -188,7 +188,7 @@ function outputView(row: OutputRow | undefined, { redactor }: ServedApp): Json {
   const { runId: _, output, error, at, ...rest } = row
   const failed = error !== undefined && { error: storedError(error) }
   const safe = redactor.value({ ...rest, ...failed, at: iso(at) }) as { [key: string]: Json }
-  return { ...safe, ...(output !== undefined && { output }) }
+  return { ...safe, ...(output !== undefined && { output: redactor.answer(output) as Json }) }
 }
 
 function getMember(value: Json, name: string): Json | undefined {

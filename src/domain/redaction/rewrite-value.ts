@@ -1,0 +1,98 @@
+/**
+ * Rewrites the texts and the secret members of a value in one walk. Copies only where something changes, because most
+ * values have no secret: what has none is returned as it is.
+ */
+import { setOwn } from '../../base/json.ts'
+import { isSecretMember, namesSecret } from './secret-keys.ts'
+
+/** A key as rewritten, and whether it names a secret. */
+interface Key {
+  readonly text: string
+  readonly names: boolean
+}
+
+/** Keys that were read before: the same few occur again and again. */
+export type KnownKeys = Map<string, Key>
+
+export interface Rewrite {
+  readonly text: (text: string) => string
+  /** Rewrites a value under a key that names a secret. Absent: names of keys do not matter. */
+  readonly secret?: (value: unknown) => unknown
+  readonly keys?: KnownKeys
+  /** Levels, and objects and lists in all, beyond which values are replaced by `cut`. */
+  readonly deepest: number
+  readonly nodes: number
+  readonly cut: unknown
+  /** Whether the value is written out: dates become texts, and what is not plain data is copied. */
+  readonly isOutgoing?: boolean
+}
+
+interface Walk extends Rewrite {
+  count: number
+}
+
+const mostKeys = 1_000
+const longestKey = 100
+
+export function rewriteValue(value: unknown, rewrite: Rewrite): unknown {
+  if (typeof value === 'string') return rewrite.text(value)
+  return rewriteAny(value, { ...rewrite, count: 0 }, 0)
+}
+
+function rewriteAny(value: unknown, walk: Walk, depth: number): unknown {
+  if (typeof value === 'string') return walk.text(value)
+  if (typeof value === 'bigint' && walk.isOutgoing) return walk.text(String(value))
+  if (typeof value !== 'object' || value === null) return value
+  if (++walk.count > walk.nodes || depth >= walk.deepest) return walk.cut
+  if (!walk.isOutgoing)
+    return Array.isArray(value) ? rewriteItems(value, walk, depth) : rewriteMembers(value, walk, depth)
+  if (value instanceof Date) return value.toJSON()
+  // What is not plain is copied first: its own code may write another text than its members.
+  const isPlain = plainPrototypes.has(Object.getPrototypeOf(value)) && !Object.hasOwn(value, 'toJSON')
+  if (Array.isArray(value)) return rewriteItems(isPlain ? value : [...value], walk, depth)
+  return rewriteMembers(isPlain ? value : { ...value }, walk, depth)
+}
+
+const plainPrototypes: ReadonlySet<unknown> = new Set([Object.prototype, Array.prototype, null])
+
+function rewriteItems(items: readonly unknown[], walk: Walk, depth: number): readonly unknown[] {
+  let copy: unknown[] | undefined
+  for (let index = 0; index < items.length; index++) {
+    const item = items[index]
+    const clean = rewriteAny(item, walk, depth + 1)
+    if (clean === item) continue
+    copy ??= [...items]
+    copy[index] = clean
+  }
+  return copy ?? items
+}
+
+function rewriteMembers(value: object, walk: Walk, depth: number): object {
+  let copy: object | undefined
+  const keys = Object.keys(value)
+  for (let index = 0; index < keys.length; index++) {
+    const key = keys[index] as string
+    const member: unknown = Reflect.get(value, key)
+    const { text, names } = walk.keys?.get(key) ?? readKey(key, walk)
+    const isSecret = names && walk.secret !== undefined && isSecretMember(key, member)
+    const clean = isSecret ? walk.secret?.(member) : rewriteAny(member, walk, depth + 1)
+    if (copy === undefined) {
+      if (clean === member && text === key) continue
+      copy = copyMembers(value, keys.slice(0, index))
+    }
+    setOwn(copy, text, clean)
+  }
+  return copy ?? value
+}
+
+function readKey(key: string, { text, keys }: Walk): Key {
+  const read = { text: text(key), names: namesSecret(key) }
+  if (keys !== undefined && key.length <= longestKey && keys.size < mostKeys) keys.set(key, read)
+  return read
+}
+
+function copyMembers(value: object, keys: readonly string[]): object {
+  const copy = {}
+  for (const key of keys) setOwn(copy, key, Reflect.get(value, key))
+  return copy
+}
