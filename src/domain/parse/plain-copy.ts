@@ -18,7 +18,8 @@ interface Visit {
   readonly value: unknown
   readonly into: object
   readonly key: string
-  readonly pointer: Pointer
+  /** The visit of the object or list that holds the value; absent for the whole value. */
+  readonly parent?: Visit
   readonly depth: number
 }
 
@@ -30,18 +31,18 @@ interface PlainOptions {
 /** Members of objects that are `undefined` are left out, as `JSON.stringify` does. */
 export function plainCopy(given: unknown, { holes = 'null' }: PlainOptions = {}): PlainCopy {
   const root: { value: Json } = { value: null }
-  const stack: Visit[] = [{ value: given, into: root, key: 'value', pointer: '', depth: 0 }]
+  const stack: Visit[] = [{ value: given, into: root, key: 'value', depth: 0 }]
   let nodes = 0
   for (let visit = stack.pop(); visit !== undefined; visit = stack.pop()) {
-    const { value, into, key, pointer, depth } = visit
+    const { value, into, key, depth } = visit
     if (++nodes > plainLimits.nodes) return tooMany()
     if (isScalar(value)) {
       setOwn(into, key, value)
       continue
     }
-    if (isForeignSchema(value)) return refuseSchema(pointer)
+    if (isForeignSchema(value)) return refuseSchema(pointerTo(visit))
     const what = unrepresentable(value)
-    if (what !== undefined) return refuse(pointer, what)
+    if (what !== undefined) return refuse(pointerTo(visit), what)
     if (depth >= plainLimits.depth) return refuse('', `is nested deeper than ${plainLimits.depth}`)
     // Before anything is made of it: a list may be as long as it says, and hold nothing.
     if (Array.isArray(value) && value.length > plainLimits.nodes) return tooMany()
@@ -57,10 +58,15 @@ export function plainCopy(given: unknown, { holes = 'null' }: PlainOptions = {})
     // Last first: the stack gives them back in order.
     for (const [name, member] of members.reverse()) {
       if (member === undefined && !inList) continue
-      stack.push({ value: member, into: copy, key: name, pointer: child(pointer, name), depth: depth + 1 })
+      stack.push({ value: member, into: copy, key: name, parent: visit, depth: depth + 1 })
     }
   }
   return { ok: true, value: root.value }
+}
+
+/** Pointers are made for issues only: most copies have none. */
+function pointerTo({ parent, key }: Visit): Pointer {
+  return parent === undefined ? '' : child(pointerTo(parent), key)
 }
 
 function isScalar(value: unknown): value is null | boolean | number | string {

@@ -73,8 +73,10 @@ export function openNode(base: readonly Part[], fresh: readonly Held[]): SchemaN
       const target = scope.resolve(schema)
       if (target !== undefined) queue.push({ schema: target, scope })
     }
-    for (const branch of listOf(schema, 'allOf')) queue.push({ schema: branch, scope })
+    if (Object.hasOwn(schema, 'allOf'))
+      for (const branch of listOf(schema, 'allOf')) queue.push({ schema: branch, scope })
     for (const keyword of ['anyOf', 'oneOf'] as const) {
+      if (!Object.hasOwn(schema, keyword)) continue
       const branches = listOf(schema, keyword).map((branch) => ({ schema: branch, scope }))
       if (branches.length > 0) unions.push({ keyword, branches })
     }
