@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { canonicalJson, canonicalLimits } from './canonical.ts'
+import { canonicalJson, canonicalLimits, sha256Hex } from './canonical.ts'
 import { ProvisoError } from './errors/error.ts'
-import { sha256Hex } from './hash.ts'
 
 describe('canonical JSON', () => {
   it('is the same whatever the order of keys', () => {

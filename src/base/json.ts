@@ -74,3 +74,14 @@ export function pick<T extends object, K extends keyof T>(
 export function joined<A extends object, B extends object>(one: A, other: B): A & B {
   return Object.assign({}, one, other)
 }
+
+/** Tests whether a value has the type of a name. */
+export const typeTests: Readonly<Record<string, (value: unknown) => boolean>> = {
+  null: (value) => value === null,
+  boolean: (value) => typeof value === 'boolean',
+  string: (value) => typeof value === 'string',
+  number: (value) => typeof value === 'number' && Number.isFinite(value),
+  integer: (value) => Number.isInteger(value),
+  array: (value) => Array.isArray(value),
+  object: isObject,
+}

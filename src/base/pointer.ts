@@ -1,5 +1,5 @@
 /** JSON Pointers (RFC 6901): the location format of issues, repairs and finished paths. */
-import { own } from './json.ts'
+import { type Json, own } from './json.ts'
 
 /** A JSON Pointer; `''` is the whole value. */
 export type Pointer = string
@@ -24,7 +24,9 @@ export function tokens(pointer: Pointer): string[] {
     .map((token) => token.replaceAll('~1', '/').replaceAll('~0', '~'))
 }
 
-/** Returns the value at a pointer, or `undefined` if absent. */
+/** Returns the value at a pointer, or `undefined` if absent; own members and elements only. */
+export function valueAt(root: Json, pointer: Pointer): Json | undefined
+export function valueAt(root: unknown, pointer: Pointer): unknown
 export function valueAt(root: unknown, pointer: Pointer): unknown {
   let value = root
   for (const token of tokens(pointer))

@@ -3,9 +3,8 @@
  * so that the receipt can be checked later without the data that it is about.
  */
 import { randomBytes } from 'node:crypto'
-import { canonicalJson } from '../base/canonical.ts'
+import { canonicalJson, sha256Hex } from '../base/canonical.ts'
 import { ProvisoError } from '../base/errors/error.ts'
-import { sha256Hex } from '../base/hash.ts'
 import type { Json } from '../base/json.ts'
 import type { Erased, ErasedRun } from '../domain/ports/erase.ts'
 import type { Store } from '../domain/ports/store.ts'

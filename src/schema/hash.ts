@@ -1,6 +1,5 @@
 /** The identity of a schema: equal contracts have equal hashes, however their keys are ordered. */
-import { canonicalJson } from '../base/canonical.ts'
-import { sha256Hex } from '../base/hash.ts'
+import { canonicalJson, sha256Hex } from '../base/canonical.ts'
 import type { JsonSchema } from './json-schema.ts'
 
 /** The last ones by their canonical text, for the same few contracts come again and again. */

@@ -3,7 +3,6 @@
 export { roles } from '../domain/ports/records.ts'
 export { type Resealed, type ResealRequest, resealSecrets } from './agents/reseal.ts'
 export type { AuthOptions } from './auth/authenticate.ts'
-export type { Rate } from './auth/rate-limit.ts'
 export {
   createToken,
   type NewToken,
@@ -13,6 +12,7 @@ export {
   tokenPrefix,
 } from './auth/token.ts'
 export { openApiDocument } from './openapi.ts'
+export type { Rate } from './overload/rate-limit.ts'
 export type { Problem, ProblemIssue, ProblemIssueCode, Refusal } from './problem.ts'
 export { refusal } from './problem.ts'
 export { errorStatus, type RefusalCode, refusalTable } from './problem-table.ts'

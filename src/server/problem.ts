@@ -1,6 +1,5 @@
 /** Converts errors to RFC 9457 `application/problem+json`. Statuses are in `problem-table.ts`; internal details are left out. */
 
-import { randomBytes } from 'node:crypto'
 import type { Socket } from 'node:net'
 import { type ErrorCode, errorTable, ProvisoError } from '../base/errors/error.ts'
 import type { Issue } from '../base/errors/issue.ts'
@@ -196,13 +195,17 @@ export function fromFastify(error: Error & { readonly code?: string }, bodyLimit
 }
 
 /** Answers connections that send malformed HTTP, oversized headers or incomplete requests. */
-export function answerMalformed(error: Error & { code?: string }, socket: Socket, redactor: Redactor): void {
+export function answerMalformed(
+  error: Error & { code?: string },
+  socket: Socket,
+  { redactor, traceId }: { readonly redactor: Redactor; readonly traceId: string },
+): void {
   if (error.code === 'ECONNRESET' || socket.destroyed) return
   const late = error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
   const refused = late
     ? refusal('request/timeout', 'The request took too long to arrive')
     : refusal('request/unreadable', 'Cannot parse the HTTP request, or its headers are larger than 16 KiB')
-  const body = JSON.stringify(toProblem(refused, readTraceId(undefined), redactor))
+  const body = JSON.stringify(toProblem(refused, traceId, redactor))
   const lines = [
     `HTTP/1.1 ${late ? '408 Request Timeout' : '400 Bad Request'}`,
     `content-type: ${problemType}`,
@@ -213,13 +216,4 @@ export function answerMalformed(error: Error & { code?: string }, socket: Socket
   ]
   if (socket.writable) socket.write(lines.join('\r\n'))
   socket.destroy(error)
-}
-
-// Reads the trace id of a call from W3C Trace Context.
-
-/** Returns the trace id in `traceparent`, or a new one if it is absent or invalid. */
-export function readTraceId(traceparent: string | undefined): string {
-  const [, given] = /^[\da-f]{2}-([\da-f]{32})-[\da-f]{16}-[\da-f]{2}/.exec(traceparent ?? '') ?? []
-  if (given !== undefined && !/^0+$/.test(given)) return given
-  return randomBytes(16).toString('hex')
 }

@@ -8,7 +8,6 @@ import type { Store } from '../domain/ports/store.ts'
 import { boundReads } from '../engine/journal/bound-reads.ts'
 import { getAnswerMs } from '../engine/runs/engine-settings.ts'
 import { type AuthOptions, createAuthenticate } from './auth/authenticate.ts'
-import { createRateLimit, createRunQuota, type RateOptions } from './auth/rate-limit.ts'
 import { createOnceServer } from './http/idempotency.ts'
 import { readBody } from './http/read-parts.ts'
 import {
@@ -17,12 +16,18 @@ import {
   isLoopbackAddress,
   isLoopbackName,
   preflightHeaders,
+  readTraceId,
   requireOrigins,
 } from './http/request-context.ts'
 import { type Mounting, mountRoute, sendRefusal } from './mount.ts'
-import { type AdmissionOptions, createAdmission } from './overload/admission.ts'
-import { createLoopLag } from './overload/loop-lag.ts'
-import { createUsageQuota, type UsageQuotas } from './overload/usage-quotas.ts'
+import { type AdmissionOptions, createAdmission, createLoopLag } from './overload/admission.ts'
+import {
+  createRateLimit,
+  createRunQuota,
+  createUsageQuota,
+  type RateOptions,
+  type UsageQuotas,
+} from './overload/rate-limit.ts'
 import { answerMalformed, fromFastify, getStatus, refusal, unreadable } from './problem.ts'
 import { createMethodLookup, type Route } from './route.ts'
 import { coreRoutes } from './route-table.ts'
@@ -209,7 +214,8 @@ function mountRoutes(
       connectionsCheckingInterval: Math.max(10, Math.min(1_000, Math.floor(headersMs / 10))),
     },
     frameworkErrors: (error, _request, reply) => void sendRefusal(reply, fromFastify(error, 0), mounting),
-    clientErrorHandler: (error, socket) => answerMalformed(error, socket, app.redactor),
+    clientErrorHandler: (error, socket) =>
+      answerMalformed(error, socket, { redactor: app.redactor, traceId: readTraceId(undefined) }),
   })
 
   // Node accepts one new connection per loop iteration: keep iterations short while connections arrive.

@@ -3,11 +3,10 @@
  * functions of a test runner.
  */
 import type { Store } from '../domain/ports/store.ts'
-import { eraseSuite } from './stores/erase.ts'
+import { eraseSuite, pruneSuite } from './stores/erase.ts'
 import { journalSuite, messageSuite } from './stores/journal.ts'
 import { leaseSuite } from './stores/leases.ts'
 import { projectionSuite } from './stores/projections.ts'
-import { pruneSuite } from './stores/prune.ts'
 import { recordSuite } from './stores/records.ts'
 import { sampleSuite } from './stores/sampling.ts'
 import type { Suite, SuiteStore, TestApi } from './stores/test-api.ts'

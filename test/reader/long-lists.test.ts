@@ -1,6 +1,6 @@
 /** Long lists of allowed values: one word of prose is found among thousands of values by one pass over the text. */
 import { describe, expect, it } from 'vitest'
-import { findListedWords } from '../../src/output/find/listed-words.ts'
+import { findListedWords } from '../../src/output/find/scalars.ts'
 import { parse } from '../../src/output/index.ts'
 import { Random } from '../random.ts'
 

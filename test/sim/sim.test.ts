@@ -1,6 +1,6 @@
 /** The engine under faults. The histories and the mutants run in processes of their own, on the sources as they are. */
 import { describe, expect, it } from 'vitest'
-import { sha256Hex } from '../../src/base/hash.ts'
+import { sha256Hex } from '../../src/base/canonical.ts'
 import { expectOneLocation, runScript } from '../run-script.ts'
 import { contest } from './contested-ask.ts'
 import type { History } from './history.ts'

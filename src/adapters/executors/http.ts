@@ -4,8 +4,8 @@
  */
 
 import { randomBytes } from 'node:crypto'
+import { sha256Hex } from '../../base/canonical.ts'
 import { ProvisoError } from '../../base/errors/error.ts'
-import { sha256Hex } from '../../base/hash.ts'
 import type { Clock } from '../../base/time/clock.ts'
 import { type Endpoint, endpointSecrets, liveSecrets } from '../../domain/capability/endpoint.ts'
 import type { Capability } from '../../domain/capability.ts'

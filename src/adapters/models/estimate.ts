@@ -4,12 +4,12 @@
  */
 
 import type { Json } from '../../base/json.ts'
+import { valueAt } from '../../base/pointer.ts'
 import { roughTokens } from '../../base/rough-tokens.ts'
 import type { Capability } from '../../domain/capability.ts'
 import type { Envelope } from '../../domain/envelope.ts'
 import { type Draft, type DraftNode, iterationDefaults } from '../../domain/plan.ts'
 import type { Provider } from '../../domain/ports/provider.ts'
-import { valueAt } from '../../domain/run/bound-values.ts'
 import { findProvider } from './find-provider.ts'
 import { computeCost, isListed, nothing, type Price, priceList, priceOf } from './prices.ts'
 

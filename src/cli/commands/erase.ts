@@ -1,5 +1,10 @@
 /** `proviso erase`: erases one run, or everything about a subject, and prints a receipt. */
+
+import { readdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import type { Command } from 'commander'
+import { ProvisoError } from '../../base/errors/error.ts'
+import { isObject } from '../../base/json.ts'
 import {
   type EraseRequest,
   type ErasurePreview,
@@ -9,7 +14,6 @@ import {
 } from '../../engine/erase.ts'
 import { confirm } from '../confirm.ts'
 import { describeExitCodes, exitCode } from '../exit-codes.ts'
-import { findManifests, markBackups } from '../mark-backups.ts'
 import { count } from '../one-line.ts'
 import { addByOption, chooseName } from '../options/by-option.ts'
 import { addStoreOption, chooseExistingStore, readStore, writeStore } from '../options/store-option.ts'
@@ -122,4 +126,47 @@ function printReceipt({ receiptId, at, runs, deleted, sharedValues, hash, audit 
 
 function inWords({ runs, events, values, answers }: ErasureReceipt['deleted']): string {
   return `${count(runs, 'run')} with ${count(events, 'event')}, ${count(values, 'large value')}, ${count(answers, 'stored answer')}`
+}
+
+// Marks backups after an erasure: the manifest beside each backup names the runs that were erased since, so that they are
+// erased again when the backup is restored.
+
+const suffix = '.manifest.json'
+
+/** Returns the manifests of all backups in a folder. Throws if it cannot be read, before anything is erased. */
+function findManifests(folder: string): readonly string[] {
+  if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory())
+    throw new ProvisoError('option/invalid', `Cannot mark backups in ${folder}: it is not a folder`, {
+      hint: 'Pass the folder of the files that `proviso backup` wrote',
+    })
+  return readdirSync(folder)
+    .filter((name) => name.endsWith(suffix))
+    .sort()
+    .map((name) => join(folder, name))
+    .filter((path) => readManifest(path) !== undefined)
+}
+
+/** Adds the erased runs to each manifest. The checksum of the backup does not cover its manifest. */
+function markBackups(manifests: readonly string[], { receiptId, at, runs }: ErasureReceipt): void {
+  const mark = { receiptId, at, runIds: runs.map(({ runId }) => runId) }
+  for (const path of manifests) {
+    const manifest = readManifest(path)
+    if (manifest === undefined) continue
+    const before = Array.isArray(manifest['erased']) ? manifest['erased'] : []
+    const text = `${JSON.stringify({ ...manifest, erased: [...before, mark] }, null, 2)}\n`
+    writeFileSync(`${path}.partial`, text)
+    renameSync(`${path}.partial`, path)
+  }
+}
+
+function readManifest(path: string): { readonly [name: string]: unknown } | undefined {
+  try {
+    const manifest: unknown = JSON.parse(readFileSync(path, 'utf8'))
+    return isObject(manifest) && manifest['format'] === 'proviso-backup' ? manifest : undefined
+  } catch (cause) {
+    throw new ProvisoError('option/invalid', `Cannot read the manifest ${path}`, {
+      hint: 'Repair or remove it, then erase again',
+      cause,
+    })
+  }
 }

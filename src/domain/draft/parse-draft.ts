@@ -33,8 +33,7 @@ type Data = { readonly [key: string]: unknown }
 const settings: readonly string[] = [...raoFields, 'processing', 'knowledge', 'outputFormat']
 
 /** Keys that are misspelled, nested in `rao`, or need `contract` and lack it. */
-export function checkNodeData(data: Data | undefined, at: Pointer): ParseIssue[] {
-  if (data === undefined) return []
+export function checkNodeData(data: Data, at: Pointer): ParseIssue[] {
   const absent = settings.filter((name) => own(data, name) === undefined)
   const issues = Object.keys(data)
     .filter((key) => !settings.includes(key))
@@ -217,6 +216,7 @@ const nodeChecks: readonly NodeCheck[] = [
     ].flatMap(([condition, pointer]) => checkCondition(condition, pointer, options))
   },
   function contractIsReadable({ data }, at) {
+    if (data === undefined) return []
     const misplaced = checkNodeData(data, `${at}/data`)
     if (misplaced.length > 0) return misplaced
     const contract = readRaoContract(data)

@@ -3,8 +3,7 @@
  * other way to create one.
  */
 
-import { canonicalJson } from '../../base/canonical.ts'
-import { sha256Hex } from '../../base/hash.ts'
+import { canonicalJson, sha256Hex } from '../../base/canonical.ts'
 import { isObject, type Json, own } from '../../base/json.ts'
 import { child, tokens } from '../../base/pointer.ts'
 import type { Constraint, OutputContract } from '../contract.ts'

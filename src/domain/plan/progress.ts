@@ -1,6 +1,6 @@
 /** Progress of a plan, read from the state of its nodes: remaining nodes, and the values supplied so far. */
-import { type Json, own } from '../../base/json.ts'
-import { type Pointer, tokens } from '../../base/pointer.ts'
+import type { Json } from '../../base/json.ts'
+import { type Pointer, valueAt } from '../../base/pointer.ts'
 import type { Plan } from '../plan.ts'
 
 const settled: ReadonlySet<string> = new Set(['completed', 'skipped', 'error'])
@@ -43,13 +43,4 @@ function collect(
   } else if (typeof output === 'object' && output !== null && !Array.isArray(output)) {
     for (const [property, value] of Object.entries(output)) facets.set(property, value)
   }
-}
-
-function valueAt(root: Json, pointer: Pointer): Json | undefined {
-  let value: unknown = root
-  for (const token of tokens(pointer)) {
-    if (typeof value !== 'object' || value === null) return undefined
-    value = own(value, token)
-  }
-  return value as Json | undefined
 }

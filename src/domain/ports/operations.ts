@@ -3,8 +3,7 @@
  * the whole store: each row contains the hash of the one before, so that a row cannot be changed, inserted or removed
  * without breaking all later ones. Erased runs leave a row here (a tombstone), so that the chain stays verifiable.
  */
-import { canonicalJson } from '../../base/canonical.ts'
-import { sha256Hex } from '../../base/hash.ts'
+import { canonicalJson, sha256Hex } from '../../base/canonical.ts'
 import type { Json } from '../../base/json.ts'
 
 /** What the audit records. */

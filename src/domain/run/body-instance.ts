@@ -1,7 +1,7 @@
 /** Instantiates the body of a map or loop for one item or round: nodes with their own ids, bound to the inputs of the instance. */
 import type { Json } from '../../base/json.ts'
+import { valueAt } from '../../base/pointer.ts'
 import type { BodyPlan, Plan, PlanNode, Source } from '../plan.ts'
-import { valueAt } from './bound-values.ts'
 
 /** `node[3]` for an item, `node#2` for a round. */
 export function instanceId({ id, map }: Pick<PlanNode, 'id' | 'map'>, index: number): string {

@@ -1,6 +1,6 @@
 /** Where the value of a binding comes from in a run. */
-import { type Json, own, setOwn } from '../../base/json.ts'
-import { type Pointer, tokens } from '../../base/pointer.ts'
+import { type Json, setOwn } from '../../base/json.ts'
+import { valueAt } from '../../base/pointer.ts'
 import type { Source } from '../plan.ts'
 import type { RunState } from '../run.ts'
 
@@ -41,16 +41,6 @@ function readSource(state: Known, source: Source): Json | undefined {
   const node = state.nodes.get(source.node)
   if (node?.status !== 'completed' || node.output === undefined) return undefined
   return valueAt(node.output.value, source.pointer ?? '')
-}
-
-/** Returns the value at a pointer; own members and elements only. */
-export function valueAt(value: Json, pointer: Pointer): Json | undefined {
-  let found: unknown = value
-  for (const token of tokens(pointer)) {
-    if (typeof found !== 'object' || found === null) return undefined
-    found = own(found, token)
-  }
-  return found as Json | undefined
 }
 
 /** The input of a node: each bound property that has a value. */

@@ -1,7 +1,7 @@
 /** Decides how a ready node starts: with an attempt, a route, an ask first, or an error at once. */
 
+import { sha256Hex } from '../../base/canonical.ts'
 import type { Issue } from '../../base/errors/issue.ts'
-import { sha256Hex } from '../../base/hash.ts'
 import { isObject, type Json } from '../../base/json.ts'
 import { child } from '../../base/pointer.ts'
 import { callInDoubt, type DoubtfulCall, refOf } from '../../domain/attempt/call-key.ts'

@@ -1,8 +1,8 @@
 /**
- * Results that arrive after their attempt has ended. One that says what the call did settles the open ask about the
+ * Records what is reported about a call from outside its actor: results that arrive after their attempt has ended, and
+ * leases that were lost during it. A result that says what the call did settles the open ask about the
  * attempt; any other is logged and has no effect. Also looks up the attempt that an answer from outside is for.
  */
-
 import { ProvisoError } from '../../base/errors/error.ts'
 import type { AttemptRef, DoubtfulCall } from '../../domain/attempt/call-key.ts'
 import type { EventPayloads, JournalEvent, NewEvent } from '../../domain/event.ts'
@@ -168,4 +168,34 @@ function lastOf(events: readonly JournalEvent[], { nodeId, attempt, keyStart = '
     if (event.type === 'attempt_end' && isMeant && found) found.end = event.payload
   }
   return found
+}
+
+/** Leases that may be lost in one attempt and its repetitions, minus one. */
+const mostLost = 1
+
+/**
+ * Records that leases were lost while the owner was alive: the process was too busy to renew them, and another one has the
+ * run. A call that keeps doing this to every process would be made again and again; after the second time in one attempt
+ * and its repetitions, the run is quarantined until an operator resumes or cancels it.
+ */
+export function recordLostLease(
+  outside: Outside,
+  runId: string,
+  { owner, calls }: { readonly owner: string; readonly calls: readonly AttemptRef[] },
+): Promise<RunState> {
+  return appendChecked(outside, runId, { by: owner }, (state, { now }) => {
+    if (state.finished) return []
+    const make = factsFor(state, now)
+    return calls.flatMap(({ nodeId, attempt, planVersion }) => {
+      const node = state.nodes.get(nodeId)
+      if (node === undefined || planVersion !== state.planVersion || node.lostLeases?.has(attempt)) return []
+      // Only a call whose outcome is open may be made again.
+      const isOpen = node.status === 'running' || node.attempt?.result?.outcome === 'outcome_unknown'
+      if (!isOpen) return []
+      const lost = make('lease_lost', { attempt, owner }, { nodeId })
+      if ((node.lostLeases?.size ?? 0) < mostLost || state.paused?.isQuarantine) return [lost]
+      const reason = `"${nodeId}" has cost ${mostLost + 1} processes their lease: each was too busy to renew it`
+      return [lost, make('quarantined', { reason, attempt }, { nodeId })]
+    })
+  })
 }

@@ -1,12 +1,18 @@
-/** Reads the journal of a run, folded to a state or as a stream of events, and waits for its changes without missing any. */
-import { ProvisoError } from '../../base/errors/error.ts'
+/**
+ * Reads the journal of a run, folded to a state or as a stream of events, and waits without missing anything: for its
+ * changes, or until it has ended or waits for a person, in whichever process it is executed.
+ */
+import { messageOf, ProvisoError } from '../../base/errors/error.ts'
 import type { Clock } from '../../base/time/clock.ts'
-import type { JournalEvent } from '../../domain/event.ts'
+import { settleWithin } from '../../base/time/settle-within.ts'
+import type { Diagnostic } from '../../domain/diagnostic.ts'
+import type { EventPayloads, JournalEvent } from '../../domain/event.ts'
 import type { Store } from '../../domain/ports/store.ts'
 import { fold } from '../../domain/run/fold.ts'
 import type { RunState } from '../../domain/run.ts'
-import { isTerminal } from '../../domain/status.ts'
+import { isTerminal, type RunStatus, terminalStatuses, waitingStatuses } from '../../domain/status.ts'
 import type { CompileOptions } from '../../schema/compile/compile.ts'
+import { statusOf } from './run-head.ts'
 
 const pageSize = 5000
 
@@ -117,4 +123,135 @@ export function createChanges(store: Store, clock: Clock, pollMs: number): Chang
       for (const runId of [...waiting.keys()]) notify(runId)
     },
   }
+}
+
+/** The state of a run that has ended or needs a person to continue. */
+export interface Settled {
+  readonly runId: string
+  readonly status: RunStatus
+  readonly finished?: EventPayloads['complete']
+  readonly openAsks: readonly string[]
+  /** Warnings from the proof of the current plan. */
+  readonly warnings: readonly Diagnostic[]
+}
+
+export interface RunWaiters {
+  wait(runId: string, signal?: AbortSignal): Promise<Settled>
+  /** Called when an actor releases a run in this state: local waiters need not read the journal. */
+  settle(runId: string, state: RunState): void
+  /** Called when an actor crashes: rejects the local waiters, or else the next one, instead of letting them wait. */
+  reject(runId: string, cause: unknown): void
+  /** The run continues, here or in another process. */
+  markActive(runId: string): void
+}
+
+const settledStatuses: ReadonlySet<RunStatus> = new Set([...terminalStatuses, ...waitingStatuses])
+
+/** One caller of `wait`; holds the final state or the crash for it. */
+interface Waiter {
+  state?: RunState
+  crash?: ProvisoError
+}
+
+/** Crashes without a waiter are kept for the next one; at most this many, the newest. */
+const mostCrashes = 1000
+
+export function createRunWaiters(given: {
+  readonly store: Store
+  readonly clock: Clock
+  /** How long a read of the store is waited for. */
+  readonly answerMs: number
+  readonly changes: Changes
+  readonly isActive: (runId: string) => boolean
+  readonly isClosed: () => boolean
+}): RunWaiters {
+  const { store, clock, answerMs, changes, isActive, isClosed } = given
+  const waiters = new Map<string, Set<Waiter>>()
+  const crashes = new Map<string, ProvisoError>()
+
+  /** Reads the state from the store. */
+  const readSettled = async (runId: string): Promise<RunState | undefined> => {
+    const head = await store.head(runId)
+    if (!head) throw new ProvisoError('run/missing', `Run "${runId}" not found`)
+    if (!settledStatuses.has(head.status) || isActive(runId)) return undefined
+    const state = await loadState(store, runId)
+    // A reply may have been recorded between the two reads.
+    return settledStatuses.has(statusOf(state)) ? state : undefined
+  }
+
+  const readInTime = (runId: string) =>
+    settleWithin(readSettled(runId), {
+      clock,
+      until: clock.now() + answerMs,
+      late: () =>
+        new ProvisoError(
+          'store/unavailable',
+          `The store has not answered within ${answerMs} ms whether the run "${runId}" is over`,
+          { hint: 'Ask for the result again' },
+        ),
+    })
+
+  const settled = async (runId: string, waiter: Waiter, signal?: AbortSignal): Promise<Settled> => {
+    for (;;) {
+      const news = changes.next(runId, signal)
+      // While the run is active here, its actor reports when it settles.
+      const state = isActive(runId) ? undefined : (waiter.state ?? (await readInTime(runId)))
+      if (state) {
+        const { finished, openAsks, plan } = state
+        return {
+          runId,
+          status: statusOf(state),
+          ...(finished && { finished }),
+          openAsks: [...openAsks],
+          warnings: plan?.diagnostics.warnings ?? [],
+        }
+      }
+      signal?.throwIfAborted()
+      const crash = waiter.crash ?? crashes.get(runId)
+      // A crash is reported once: the next wait waits for the next claim of the run.
+      crashes.delete(runId)
+      if (crash) throw crash
+      if (isClosed()) throw new ProvisoError('engine/closed', 'The engine was closed before the run ended')
+      await news
+    }
+  }
+
+  return {
+    async wait(runId, signal) {
+      const waiter: Waiter = {}
+      // Many callers may share one signal: each uses its own derived signal and removes its listener at the end.
+      const over = signal && new AbortController()
+      const others = waiters.get(runId)
+      waiters.set(runId, others ? others.add(waiter) : new Set([waiter]))
+      try {
+        return await settled(runId, waiter, over && AbortSignal.any([signal, over.signal]))
+      } finally {
+        over?.abort()
+        const left = waiters.get(runId)
+        left?.delete(waiter)
+        if (left?.size === 0) waiters.delete(runId)
+      }
+    },
+    settle(runId, state) {
+      if (!settledStatuses.has(statusOf(state))) return
+      for (const waiter of waiters.get(runId) ?? []) waiter.state = state
+    },
+    reject(runId, cause) {
+      const crash = crashError(runId, cause)
+      const waiting = waiters.get(runId)
+      for (const waiter of waiting ?? []) waiter.crash = crash
+      if (waiting) return
+      crashes.set(runId, crash)
+      const [oldest] = crashes.keys()
+      if (crashes.size > mostCrashes && oldest !== undefined) crashes.delete(oldest)
+    },
+    markActive(runId) {
+      crashes.delete(runId)
+    },
+  }
+}
+
+function crashError(runId: string, cause: unknown): ProvisoError {
+  const message = `The run "${runId}" crashed in this process: ${messageOf(cause)}. It is stored, and can be claimed again`
+  return new ProvisoError('run/crashed', message, { cause })
 }

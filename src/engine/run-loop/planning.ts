@@ -129,7 +129,8 @@ interface Proven {
 function planFacts(state: RunState, now: number, { plan, trigger, usage }: Proven): NewEvent[] {
   const { version, limits } = plan
   const make = factsFor({ planVersion: version }, now)
-  const kept = keptNodes(state, plan)
+  // A first plan keeps nothing.
+  const kept = state.plan ? keptNodes(state, plan) : new Map<string, NodeStatus>()
   const statusOf = (id: string) => kept.get(id) ?? ('pending' as const)
   const announced = kept.size === 0 ? announcementOf(plan) : announce(plan, statusOf)
   const events = [make('plan_generated', usage ? { ...announced, usage } : announced)]

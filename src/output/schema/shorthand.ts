@@ -3,10 +3,9 @@
  * C20, C21, C49). Called by templates and pipelines.
  */
 import { ProvisoError } from '../../base/errors/error.ts'
-import { jsonType } from '../../base/json.ts'
+import { jsonType, typeTests } from '../../base/json.ts'
 import { child, type Pointer } from '../../base/pointer.ts'
 import type { JsonSchema } from '../../schema/compile/compile.ts'
-import { typeTests } from '../../schema/type-tests.ts'
 import { detectJson } from '../detect-json.ts'
 
 /** The output declaration of a task. */

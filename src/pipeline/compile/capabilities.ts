@@ -2,7 +2,7 @@
  * Collects the capabilities that a pipeline provides: its agents and those of its imports, human-in-the-loop
  * asks, and the functions of generated nodes.
  */
-import { sha256Hex } from '../../base/hash.ts'
+import { sha256Hex } from '../../base/canonical.ts'
 import type { Capability } from '../../domain/capability.ts'
 import type { CallStep, Pipeline, Step } from '../parse/pipeline.ts'
 import { type PipelineCapability, pipelineFunctions } from './functions.ts'

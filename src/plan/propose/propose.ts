@@ -3,9 +3,10 @@
  * no draft, or had its drafts rejected, the search planner drafts instead and the draft records that; with `fallback:
  * false` this is an error.
  */
+
+import { sha256Hex } from '../../base/canonical.ts'
 import { messageOf, ProvisoError } from '../../base/errors/error.ts'
 import type { Issue } from '../../base/errors/issue.ts'
-import { sha256Hex } from '../../base/hash.ts'
 import { pick } from '../../base/json.ts'
 import { createRetries, type RetrySource } from '../../base/time/retry.ts'
 import { declines } from '../../domain/attempt/refusal.ts'

@@ -3,8 +3,7 @@
  * that, marks diagnostics that may be consequences of another one.
  */
 
-import { canonicalJson } from '../../base/canonical.ts'
-import { sha256Hex } from '../../base/hash.ts'
+import { canonicalJson, sha256Hex } from '../../base/canonical.ts'
 import type { Level } from '../../domain/contract.ts'
 import type { Diagnostic, DiagnosticBundle } from '../../domain/diagnostic.ts'
 import type { DiagnosticCode } from '../diagnostics.ts'

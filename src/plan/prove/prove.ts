@@ -59,13 +59,11 @@ const bodyObligations: readonly Obligation[] = [
 ]
 
 function bodies({ nodes }: Resolved): readonly Diagnostic[] {
-  return nodes.flatMap((node) => [
-    ...exits(node),
-    ...inBody(
-      node.draft,
-      bodyObligations.flatMap((obligation) => (node.body ? obligation(node.body) : [])),
-    ),
-  ])
+  return nodes.flatMap((node) => {
+    const { draft, body } = node
+    const inside = body && bodyObligations.flatMap((obligation) => obligation(body))
+    return inside ? [...exits(node), ...inBody(draft, inside)] : exits(node)
+  })
 }
 
 /**

@@ -3,9 +3,8 @@
  * themselves are not bundled: this table says the same in a fraction of the size and time.
  */
 
-import { isObject } from '../../base/json.ts'
+import { isObject, typeTests } from '../../base/json.ts'
 import { child, type Pointer } from '../../base/pointer.ts'
-import { typeTests } from '../type-tests.ts'
 import { type Draft, findDraft, getDraftYear } from './draft.ts'
 
 /** What is wrong with a schema, and where in it. */

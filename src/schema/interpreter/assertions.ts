@@ -1,11 +1,10 @@
 /** Checks of keywords that apply to one value: its type, number, text or size. One row per keyword. */
 
-import { isObject, jsonEqual } from '../../base/json.ts'
+import { isObject, jsonEqual, typeTests } from '../../base/json.ts'
 import type { ViolatedKeyword } from '../issue-table.ts'
 import type { SchemaObject } from '../keywords.ts'
 import { formats } from '../patterns/formats.ts'
 import type { RegexEngine } from '../patterns/regex.ts'
-import { typeTests } from '../type-tests.ts'
 import type { Check, Run, Site } from './run.ts'
 
 /** What checks are made from. */

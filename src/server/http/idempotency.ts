@@ -4,8 +4,7 @@
  * lease in the store, by the store's clock; once the lease has ended, the server is dead, and a retry executes the request
  * again. It finds the run that may have been started, because the run id is derived from the key.
  */
-import { canonicalJson } from '../../base/canonical.ts'
-import { sha256Hex } from '../../base/hash.ts'
+import { canonicalJson, sha256Hex } from '../../base/canonical.ts'
 import { isObject, type Json } from '../../base/json.ts'
 import type { Clock } from '../../base/time/clock.ts'
 import type { Once } from '../../domain/ports/records.ts'

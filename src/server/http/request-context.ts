@@ -2,11 +2,11 @@
  * What is known of a request from its first line: its trace, its caller, and the browser-facing headers of its response
  * (security headers, and CORS for the origins on the allowlist).
  */
+import { randomBytes } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import type { FastifyRequest } from 'fastify'
 import { ProvisoError } from '../../base/errors/error.ts'
 import { anonymous } from '../auth/authenticate.ts'
-import { readTraceId } from '../problem.ts'
 import type { Caller } from '../route.ts'
 
 export interface Known {
@@ -36,6 +36,13 @@ export function createRequestContexts(cors: readonly string[]): (request: Fastif
     requests.set(request, fresh)
     return fresh
   }
+}
+
+/** Returns the trace id in `traceparent` (W3C Trace Context), or a new one if it is absent or invalid. */
+export function readTraceId(traceparent: string | undefined): string {
+  const [, given] = /^[\da-f]{2}-([\da-f]{32})-[\da-f]{16}-[\da-f]{2}/.exec(traceparent ?? '') ?? []
+  if (given !== undefined && !/^0+$/.test(given)) return given
+  return randomBytes(16).toString('hex')
 }
 
 /** The API serves no pages: block scripts, frames, MIME sniffing and caching. */

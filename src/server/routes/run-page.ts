@@ -1,4 +1,4 @@
-/** `GET runs/:id`: everything that is stored about one run, redacted, for debugging. */
+/** Routes that show what is stored about one run: everything for debugging (`GET runs/:id`), or its journal. */
 import { isObject, type Json, own } from '../../base/json.ts'
 import { errorSchema } from '../../domain/errors/error-envelope.ts'
 import { storedError } from '../../domain/errors/failure-error.ts'
@@ -7,9 +7,13 @@ import type { Plan } from '../../domain/plan.ts'
 import type { MessageRow, NodeRow, OutputRow, SnapshotRow } from '../../domain/ports/store.ts'
 import { currentNodes } from '../../domain/run/current-nodes.ts'
 import type { RunHead } from '../../domain/run.ts'
-import { text } from '../../domain/schemas/parts.ts'
+import { closed, countOrNone, text } from '../../domain/schemas/parts.ts'
+import { refusal } from '../problem.ts'
 import type { Route } from '../route.ts'
 import type { ServedApp } from '../served.ts'
+import { pageLimits, readPage } from '../stream/event-page.ts'
+import { frameSchema } from '../stream/frame-schema.ts'
+import { acceptsStream } from '../stream/streams.ts'
 import { api, feedbackSchema, iso, ok, refusals, requireRun, runParams, runSchema, runView } from './parts.ts'
 
 /** Maximum messages per page, newest first kept; the events have all of them. */
@@ -33,6 +37,7 @@ const messageSchema = {
   },
 } as const
 
+/** `GET runs/:id`: everything that is stored about one run, redacted. */
 export const showRun: Route = {
   method: 'GET',
   path: `${api}/runs/:runId`,
@@ -193,4 +198,56 @@ function outputView(row: OutputRow | undefined, { redactor }: ServedApp): Json {
 
 function getMember(value: Json, name: string): Json | undefined {
   return isObject(value) ? (own(value, name) as Json | undefined) : undefined
+}
+
+/** `GET runs/:id/events`: the journal of a run, as a stream or page by page. */
+export const runEvents: Route = {
+  method: 'GET',
+  path: `${api}/runs/:runId/events`,
+  operation: 'runEvents',
+  summary: 'Read the events of a run: a stream with "Accept: text/event-stream", else a page of JSON',
+  roles: ['caller', 'operator'],
+  params: runParams,
+  query: closed({ after: countOrNone, limit: { type: 'integer', minimum: 1, maximum: pageLimits.most } }),
+  replies: {
+    200: {
+      description:
+        'Frames, each once and in order. As a stream after `Last-Event-ID` until the run is over; as JSON { events, next }',
+      type: 'text/event-stream',
+      schema: {
+        type: 'object',
+        required: ['events'],
+        properties: {
+          events: { type: 'array', items: frameSchema },
+          next: { type: 'integer' },
+        },
+      },
+    },
+    204: { description: 'For a stream: the run is over, and the client has received its last event' },
+    ...refusals(404),
+  },
+  async handle({ caller, params, query, headers }, { app }) {
+    const head = await requireRun(app, caller, params['runId'] ?? '')
+    const { runId, correlationId } = head
+    const seen = headers['last-event-id']
+    if (seen !== undefined && !/^\d{1,15}$/.test(seen))
+      return refusal('request/unreadable', 'Last-Event-ID must be the id of a frame, a whole number', {
+        hint: 'Send the id of the last frame you received, or omit the header',
+      })
+    const after = seen === undefined ? Number(query['after'] ?? 0) : Number(seen)
+    // A client that waits there would miss every event before it.
+    if (after > head.seq)
+      return refusal(
+        'request/unreadable',
+        `Last-Event-ID must be at most ${head.seq}, the last event of the run, got ${after}`,
+        {
+          hint: 'Send the id of the last frame you received of this run, or omit the header to start from the first',
+        },
+      )
+    if (acceptsStream(headers['accept'])) return { stream: 'events', runId, after, until: 'over' }
+    const limit = Number(query['limit'] ?? pageLimits.usual)
+    const page = await readPage(app.store, { runId, correlationId, redactor: app.redactor, after, limit })
+    // Frames are JSON, because they come from the journal.
+    return { status: 200, body: page as unknown as Json }
+  },
 }

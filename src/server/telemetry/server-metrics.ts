@@ -2,8 +2,7 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
 import type { Clock } from '../../base/time/clock.ts'
 import { getPoolStats } from '../../output/thread/off-thread.ts'
-import type { FairQueue } from '../overload/fair-queue.ts'
-import type { LoopLag } from '../overload/loop-lag.ts'
+import type { FairQueue, LoopLag } from '../overload/admission.ts'
 import type { ServedApp } from '../served.ts'
 import type { Streams } from '../stream/streams.ts'
 

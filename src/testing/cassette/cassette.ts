@@ -3,9 +3,8 @@
  * request without a recording is a miss, and a miss fails the test (`useCassette`).
  */
 import { readFileSync, renameSync, writeFileSync } from 'node:fs'
-import { canonicalJson } from '../../base/canonical.ts'
+import { canonicalJson, sha256Hex } from '../../base/canonical.ts'
 import { ProvisoError } from '../../base/errors/error.ts'
-import { sha256Hex } from '../../base/hash.ts'
 import { isObject } from '../../base/json.ts'
 import type { ModelAnswer, ModelRequest, Provider } from '../../domain/ports/provider.ts'
 import { createRedactor, type Redactor } from '../../domain/redaction/redact.ts'

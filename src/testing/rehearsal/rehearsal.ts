@@ -2,8 +2,7 @@
  * The rehearsal model: an offline provider for tests and examples. It answers any schema with words of the prompt, and the
  * same seed and request give the same answer. `noise` damages the text as careless models do; `faults` injects failures.
  */
-import { canonicalJson } from '../../base/canonical.ts'
-import { sha256Hex } from '../../base/hash.ts'
+import { canonicalJson, sha256Hex } from '../../base/canonical.ts'
 import { isObject, type Json } from '../../base/json.ts'
 import type { ModelAnswer, ModelRequest, Provider, StructuredOutcome } from '../../domain/ports/provider.ts'
 import type { JsonSchema } from '../../schema/json-schema.ts'

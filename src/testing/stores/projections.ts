@@ -1,5 +1,5 @@
 /** Tests of projections: queries that need not read the journal. */
-import { sha256Hex } from '../../base/hash.ts'
+import { sha256Hex } from '../../base/canonical.ts'
 import { logEvent, newRun, planEvent, runningHead, sampleAsk, sampleEvent, samplePlan } from './sample.ts'
 import type { Suite } from './test-api.ts'
 

@@ -1,6 +1,5 @@
 /** Reduces each event into the row of its node, and into the span of the work that it ends: an attempt, a node, the run. */
-import { canonicalJson } from '../../../base/canonical.ts'
-import { sha256Hex } from '../../../base/hash.ts'
+import { canonicalJson, sha256Hex } from '../../../base/canonical.ts'
 import type { Json } from '../../../base/json.ts'
 import { joined } from '../../../base/json.ts'
 import {

@@ -2,8 +2,7 @@
  * Audit hash chain of asks and decisions: each link contains the hash of the one before, so that a row cannot be changed,
  * inserted or removed without breaking all later ones.
  */
-import { canonicalJson } from '../../../base/canonical.ts'
-import { sha256Hex } from '../../../base/hash.ts'
+import { canonicalJson, sha256Hex } from '../../../base/canonical.ts'
 import type { Json } from '../../../base/json.ts'
 import type { AuditLink } from '../../../domain/event.ts'
 

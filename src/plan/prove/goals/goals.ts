@@ -2,8 +2,7 @@
  * Decides each constraint of the caller (prover rules 1–6). No constraint is ever skipped: one that cannot be parsed is
  * unsatisfied.
  */
-import { canonicalJson } from '../../../base/canonical.ts'
-import { sha256Hex } from '../../../base/hash.ts'
+import { canonicalJson, sha256Hex } from '../../../base/canonical.ts'
 import type { Json } from '../../../base/json.ts'
 import { tokens } from '../../../base/pointer.ts'
 import type { Constraint, Level } from '../../../domain/contract.ts'

@@ -260,7 +260,9 @@ function conditions({ draft, id, postConditions }: ResolvedNode): Diagnostic[] {
  * silently.
  */
 function nodeData({ draft, id }: ResolvedNode): Diagnostic[] {
-  return checkNodeData(draft.data, '').map(({ message, hint }) =>
+  const { data } = draft
+  if (data === undefined) return []
+  return checkNodeData(data, '').map(({ message, hint }) =>
     createDiagnostic('plan/node-data', {
       constraint: `data of "${id}": ${message}`,
       nodeId: id,

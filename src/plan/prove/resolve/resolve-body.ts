@@ -6,8 +6,14 @@ import type { Diagnostic } from '../../../domain/diagnostic.ts'
 import { type Draft, type DraftNode, givenNames, iterationDefaults } from '../../../domain/plan.ts'
 import { both } from '../../../schema/build/combine.ts'
 import { anyOf, listOf, mapOf } from '../../../schema/build/composite-schemas.ts'
-import { elementOf, generalised, type Known, lengthsOf } from '../../../schema/build/element.ts'
-import { membersOf, project } from '../../../schema/build/project.ts'
+import {
+  elementOf,
+  generalised,
+  type Known,
+  lengthsOf,
+  membersOf,
+  project,
+} from '../../../schema/build/project.ts'
 import type { CompileOptions } from '../../../schema/compile/compile.ts'
 import { fitOf } from '../../../schema/fit/fit.ts'
 import type { JsonSchema } from '../../../schema/json-schema.ts'

@@ -6,8 +6,13 @@ import { type FacetsByName, facetsByName, type Port, portsOf } from '../../catal
 import { defaultCutoff, readHints, scoreCapability } from '../../catalog/score.ts'
 import type { SearchRequest } from '../search-request.ts'
 import { type Aversion, getCost, type OptimisationGoal, type SupplyMethod } from './costs.ts'
-import type { SearchGoal } from './goals.ts'
-import { type Aliases, getNames, type Requirement, type Requirements } from './requirements.ts'
+import {
+  type Aliases,
+  getNames,
+  type Requirement,
+  type Requirements,
+  type SearchGoal,
+} from './requirements.ts'
 
 export interface Candidate {
   /** Unique, and deterministic for the same request. */

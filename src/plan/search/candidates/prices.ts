@@ -29,14 +29,15 @@ import {
   type OptimisationGoal,
   type SupplyMethod,
 } from './costs.ts'
-import { contractNeeds, type SearchGoal } from './goals.ts'
 import {
   canMeet,
   collectAliases,
+  contractNeeds,
   createRequirements,
   findGivenSource,
   findInput,
   type Requirement,
+  type SearchGoal,
 } from './requirements.ts'
 
 export interface Pricing {

@@ -7,10 +7,16 @@ import { isFacetList } from '../../catalog/ports.ts'
 import type { SearchSpace } from '../candidates/candidates.ts'
 import { createNodeIds, toNodeName } from '../candidates/candidates.ts'
 import type { Producer } from '../candidates/cheapest-producers.ts'
-import type { SearchGoal } from '../candidates/goals.ts'
+import type { SearchGoal } from '../candidates/requirements.ts'
 import type { Chosen, PlannedNode } from './choose.ts'
-import { instructionsFor, sortByCallerHints } from './instructions.ts'
-import { buildInputContract, buildOutputContract, type Demands, isOpenNode } from './node-contracts.ts'
+import {
+  buildInputContract,
+  buildOutputContract,
+  type Demands,
+  instructionsFor,
+  isOpenNode,
+  sortByCallerHints,
+} from './node-contracts.ts'
 import { planFailureHandling } from './resilience.ts'
 
 interface Assembly {

@@ -5,8 +5,7 @@
 import type { Capability } from '../../../domain/capability.ts'
 import type { Candidate } from '../candidates/candidates.ts'
 import type { CheapestProducers, Producer } from '../candidates/cheapest-producers.ts'
-import type { SearchGoal } from '../candidates/goals.ts'
-import { type Requirement, serves } from '../candidates/requirements.ts'
+import { type Requirement, type SearchGoal, serves } from '../candidates/requirements.ts'
 
 /** A node under construction. Candidates of one open capability share one node. */
 export interface PlannedNode {

@@ -15,8 +15,7 @@ import { type Assembled, assemble } from './assemble.ts'
 import { type Chosen, choose } from './choose.ts'
 import { addCheck, type Enforcement } from './enforce.ts'
 import { explain, explainNode } from './explain.ts'
-import { describePostCondition } from './instructions.ts'
-import { buildObjectSchema } from './node-contracts.ts'
+import { buildObjectSchema, describePostCondition } from './node-contracts.ts'
 import {
   acceptsMoreInputs,
   addBrief,
