@@ -1,6 +1,7 @@
 /** Creates events: the only module that knows the members of every event besides its payload. */
 import type { EventPayloads, EventType, NewEvent } from '../domain/event.ts'
 import type { Usage } from '../domain/output.ts'
+import type { Considered } from '../domain/ports/planner.ts'
 import type { RunState } from '../domain/run.ts'
 
 /** A call that is not sent yet, or the usage it has reported so far. */
@@ -19,12 +20,19 @@ export interface DecisionContext {
         readonly tokens: number
       }
     | undefined
-  /** The candidate capabilities for a plan of this run, by the current catalog. */
-  readonly considered: (state: RunState) => Pick<EventPayloads['plan_requested'], 'capabilities' | 'crcs'>
+  /** Selects and prices the candidate capabilities for a plan of this run, by the current catalog. */
+  readonly considerCapabilities: (state: RunState) => PlanningInput
   /** What this process knows about the call of a running attempt; absent where only the journal is available. */
   readonly call?: (nodeId: string, attempt: number) => CallInFlight | undefined
   /** How long an ask stays open. */
   readonly askMs: number
+}
+
+export interface PlanningInput {
+  /** As `plan_requested` records it. */
+  readonly recorded: Pick<EventPayloads['plan_requested'], 'capabilities' | 'crcs'>
+  /** For the planner, so that it does not price the same candidates again; absent if a draft names them. */
+  readonly considered?: Considered
 }
 
 interface FactDetails {

@@ -45,6 +45,20 @@ describe('plan_requested', () => {
     expect(request?.crcs).toEqual({ total: 5, considered: 4, rowCap: 80, missing: [] })
   })
 
+  it('passes the priced candidates to the planner, which need not price them again', async () => {
+    let seen: DraftRequest['considered']
+    const planner: Planner = {
+      name: 'test/seen',
+      draft: async ({ considered }) => {
+        seen = considered
+        return good
+      },
+    }
+    const app = await open({ capabilities: [write], planner })
+    await app.run(envelope())
+    expect(seen?.capabilities[0]).toMatchObject({ capability: { capabilityId: 'team.write' } })
+  })
+
   it('lists no more than there is room for, and says how many there were', async () => {
     const many = Array.from({ length: 120 }, (_, i) =>
       local(`w${i}`, () => ({ text: 'Tea' }), { inputContract: topicIn }),

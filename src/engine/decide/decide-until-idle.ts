@@ -3,6 +3,7 @@
  * batch before the attempts start.
  */
 import type { NewEvent } from '../../domain/event.ts'
+import type { Considered } from '../../domain/ports/planner.ts'
 import { applyEvent } from '../../domain/run/fold.ts'
 import type { RunState } from '../../domain/run.ts'
 import type { DecisionContext } from '../events.ts'
@@ -16,6 +17,8 @@ export interface Decisions {
   readonly starts: Start[]
   /** Whether a draft is needed. */
   readonly plan: boolean
+  /** The candidates for the draft and their prices, if it was requested here: the planner does not price them again. */
+  readonly considered?: Considered
   /** Whether more could start, but capacity was used up. */
   readonly atCapacity: boolean
   /** Capabilities of nodes that could start if this process had them. */
@@ -36,6 +39,7 @@ export function decideUntilIdle(
 ): Decisions {
   const events: NewEvent[] = []
   const starts: Start[] = []
+  let considered: Considered | undefined
   const take = (facts: readonly NewEvent[]) => {
     for (const event of facts) {
       applyEvent(state, event)
@@ -48,6 +52,7 @@ export function decideUntilIdle(
     switch (decision.kind) {
       case 'facts':
         take(decision.facts)
+        considered = decision.considered ?? considered
         if (events.length > mostFacts) throw new Error('The run decides without end')
         continue
       case 'ready': {
@@ -57,8 +62,16 @@ export function decideUntilIdle(
         return { events, starts, plan: false, atCapacity: outcome === 'atCapacity', missing }
       }
       case 'plan':
+        return {
+          events,
+          starts,
+          plan: true,
+          ...(considered && { considered }),
+          atCapacity: false,
+          missing: [],
+        }
       case 'wait':
-        return { events, starts, plan: decision.kind === 'plan', atCapacity: false, missing: [] }
+        return { events, starts, plan: false, atCapacity: false, missing: [] }
     }
   }
 }

@@ -4,6 +4,7 @@ import type { Envelope } from '../../domain/envelope.ts'
 import { applyEvent, begin } from '../../domain/run/fold.ts'
 import { type DecisionContext, fact } from '../events.ts'
 import { decide } from './decide.ts'
+import { decideUntilIdle } from './decide-until-idle.ts'
 
 const envelope: Envelope = {
   objective: '',
@@ -18,7 +19,7 @@ const context: DecisionContext = {
   now: 100,
   askMs: 1000,
   capability: () => undefined,
-  considered: () => ({ capabilities: [] }),
+  considerCapabilities: () => ({ recorded: { capabilities: [] } }),
 }
 
 /** The timers that fire, one after the other, of the timers set in this order. */
@@ -38,6 +39,23 @@ function fired(...timers: readonly (readonly [timerId: string, dueAt: number])[]
     applyEvent(state, event)
   }
 }
+
+it('prices the candidates with the request for a plan, and returns the prices for the planner', () => {
+  const state = begin(
+    'r',
+    fact('start', { envelope, correlationId: 'r', schemaHash: '' }, { now: 0, planVersion: 0 }),
+  )
+  let priced = 0
+  const considered = { capabilities: [] }
+  const considerCapabilities = () => {
+    priced++
+    return { recorded: { capabilities: [] }, considered }
+  }
+  const given = { happened: [], takeSlot: () => true }
+  const decided = decideUntilIdle(state, { ...context, considerCapabilities }, given)
+  expect(decided.events.map(({ type }) => type)).toEqual(['plan_requested'])
+  expect([decided.plan, decided.considered, priced]).toEqual([true, considered, 1])
+})
 
 describe('timers that are due at once', () => {
   it('fire in the order of their times, however they were set; those to come do not', () => {

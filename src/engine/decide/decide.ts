@@ -7,11 +7,12 @@ import { asPlannerFailure } from '../../domain/errors/planner-failure.ts'
 import type { Failure, NewEvent } from '../../domain/event.ts'
 import type { AttemptResult } from '../../domain/output.ts'
 import { listTriggers } from '../../domain/policy.ts'
+import type { Considered } from '../../domain/ports/planner.ts'
 import { isActivated, unmetNeed } from '../../domain/run/fold-graph.ts'
 import { isDoomed } from '../../domain/run/iterations.ts'
 import type { RunState } from '../../domain/run.ts'
 import { envelopeLimits } from '../../plan/index.ts'
-import { policyFields } from '../capabilities/planning-input.ts'
+import { policyFields } from '../capabilities.ts'
 import { type DecisionContext, factsFor } from '../events.ts'
 import { firstDue, isHeld, isToContinue, policyAskOpen } from '../journal/run-head.ts'
 import { expireFact, withdrawFact } from './ask/asks.ts'
@@ -24,7 +25,7 @@ import { judgeFacts } from './judge.ts'
 import { actionFacts, policyFacts } from './policies.ts'
 
 type Decision =
-  | { readonly kind: 'facts'; readonly facts: readonly NewEvent[] }
+  | ({ readonly kind: 'facts' } & Facts)
   /** Nodes may start, within capacity (`start-nodes.ts`). */
   | { readonly kind: 'ready' }
   /** A draft has to be made and proved. */
@@ -32,10 +33,16 @@ type Decision =
   /** Nothing to do until the next event. */
   | { readonly kind: 'wait' }
 
+interface Facts {
+  readonly facts: readonly NewEvent[]
+  /** With a request for a plan: the candidates and their prices, for the planner. */
+  readonly considered?: Considered
+}
+
 const maxPlanAttempts = 3
 
 /** Each rule handles one kind of pending decision; the first one that returns events wins. */
-const rules: readonly ((state: RunState, context: DecisionContext) => readonly NewEvent[])[] = [
+const rules: readonly ((state: RunState, context: DecisionContext) => readonly NewEvent[] | Facts)[] = [
   dueTimers,
   interruptFacts,
   judged,
@@ -51,8 +58,9 @@ const rules: readonly ((state: RunState, context: DecisionContext) => readonly N
 export function decide(state: RunState, context: DecisionContext): Decision {
   if (state.finished) return { kind: 'wait' }
   for (const rule of rules) {
-    const facts = rule(state, context)
-    if (facts.length > 0) return { kind: 'facts', facts }
+    const decided = rule(state, context)
+    if ('facts' in decided) return { kind: 'facts', ...decided }
+    if (decided.length > 0) return { kind: 'facts', facts: decided }
   }
   if (state.planning && !state.planning.rejected && !state.cancel && !state.failing) return { kind: 'plan' }
   if (!isHeld(state) && state.ready.size > 0) return { kind: 'ready' }
@@ -162,22 +170,22 @@ function ended(state: RunState, { now }: DecisionContext): NewEvent[] {
 }
 
 /** Requests an ordered new plan as soon as no attempt is in flight, within the limit of new plans. */
-function replanned(state: RunState, context: DecisionContext): NewEvent[] {
+function replanned(state: RunState, context: DecisionContext): readonly NewEvent[] | Facts {
   const { replan } = state
   if (!replan || state.running.size > 0 || state.paused || policyAskOpen(state)) return []
   if (!mayReplan(state))
     return endFacts(state, context.now, { status: 'failed', error: replanLimitFailure(state, replan) })
   const [open] = state.openAsks
   if (open !== undefined) return [withdrawFact(state, context.now, open)]
-  return [requestPlan(state, context, 1)]
+  return requestPlan(state, context, 1)
 }
 
 /** Requests the first plan, and the next draft after a rejected one. */
-function planned(state: RunState, context: DecisionContext): NewEvent[] {
+function planned(state: RunState, context: DecisionContext): readonly NewEvent[] | Facts {
   if (state.planning?.rejected) {
     const { attempt, phase, final } = state.planning
     const tries = final !== undefined || (state.draft && phase === 'initial') ? 1 : maxPlanAttempts
-    if (attempt < tries) return [requestPlan(state, context, attempt + 1)]
+    if (attempt < tries) return requestPlan(state, context, attempt + 1)
     const failure = findRootCause(state.planning.rejected.failures)
     const [what, why] = [failure?.constraint ?? 'the draft can be used', failure?.cause ?? 'rejected']
     const closing = final === undefined ? '' : `; ${final}`
@@ -195,18 +203,20 @@ function planned(state: RunState, context: DecisionContext): NewEvent[] {
   }
   return state.plan || state.planning || state.paused || policyAskOpen(state)
     ? []
-    : [requestPlan(state, context, 1)]
+    : requestPlan(state, context, 1)
 }
 
-function requestPlan(state: RunState, context: DecisionContext, attempt: number): NewEvent {
+function requestPlan(state: RunState, context: DecisionContext, attempt: number): Facts {
   const trigger = state.replan ?? state.planning?.trigger
-  return factsFor(state, context.now)('plan_requested', {
+  const { recorded, considered } = context.considerCapabilities(state)
+  const request = factsFor(state, context.now)('plan_requested', {
     attempt,
     phase: state.plan ? 'replan' : 'initial',
     ...policyFields(state),
-    ...context.considered(state),
+    ...recorded,
     ...(trigger && { trigger }),
   })
+  return { facts: [request], ...(considered && { considered }) }
 }
 
 /** Finishes the run when all nodes are settled. */

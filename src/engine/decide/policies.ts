@@ -10,7 +10,7 @@ import {
   type TriggerKind,
 } from '../../domain/policy.ts'
 import type { NodeState, RunState } from '../../domain/run.ts'
-import { getCandidate } from '../capabilities/missing-capabilities.ts'
+import { getCandidate } from '../capabilities.ts'
 import { type DecisionContext, factsFor } from '../events.ts'
 import { askFacts, askLimitFailure, type WantedAsk } from './ask/asks.ts'
 import { askedAgain } from './ask/failure-asks.ts'

@@ -20,7 +20,7 @@ import {
 import { around, isDoomed } from '../../domain/run/iterations.ts'
 import type { NodeState, RunState } from '../../domain/run.ts'
 import { compileSchema } from '../../schema/compile/compile.ts'
-import { getCandidate } from '../capabilities/missing-capabilities.ts'
+import { getCandidate } from '../capabilities.ts'
 import { type DecisionContext, factsFor } from '../events.ts'
 import { unfitFacts, usedUp } from './after-failure.ts'
 import { askFacts, askLimitFailure, unaskedFailure } from './ask/asks.ts'

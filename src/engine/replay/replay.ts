@@ -61,8 +61,8 @@ export function replayRun(events: readonly JournalEvent[], options: ReplayOption
   const { askMs } = options
   const capability = knownOrRecorded(events, options.capability)
   // What was considered then is in the journal; decisions are compared by what they do.
-  const considered = () => ({ capabilities: [] })
-  const contextAt = (now: number): DecisionContext => ({ now, askMs, capability, considered })
+  const considerCapabilities = () => ({ recorded: { capabilities: [] } })
+  const contextAt = (now: number): DecisionContext => ({ now, askMs, capability, considerCapabilities })
   let decisions = 0
   let at = 1
   let turn: Turn | undefined

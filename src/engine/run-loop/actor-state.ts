@@ -7,6 +7,7 @@ import type { Json } from '../../base/json.ts'
 import type { AttemptRef } from '../../domain/attempt/call-key.ts'
 import type { NewEvent } from '../../domain/event.ts'
 import type { AttemptResult } from '../../domain/output.ts'
+import type { Considered } from '../../domain/ports/planner.ts'
 import type { Append, AppendResult, HeadUpdate, Lease } from '../../domain/ports/store.ts'
 import type { RunState } from '../../domain/run.ts'
 import { charged, settlement } from '../decide/budget.ts'
@@ -152,7 +153,13 @@ export type Effect =
   | { readonly kind: 'call'; readonly call: ActiveCall; readonly start: Start; readonly run: RunState }
   /** Takes a slot for a call that is in progress already. */
   | { readonly kind: 'occupy-slot'; readonly capabilityId: string }
-  | { readonly kind: 'plan'; readonly run: RunState; readonly request: string | undefined }
+  /** Calls the planner. `considered`: what was priced for the request. */
+  | {
+      readonly kind: 'plan'
+      readonly run: RunState
+      readonly request: string | undefined
+      readonly considered: Considered | undefined
+    }
   | { readonly kind: 'set-timer'; readonly at: number | undefined }
   | { readonly kind: 'pace' }
   | { readonly kind: 'end-turn' }

@@ -6,6 +6,7 @@ import type { Clock } from '../../base/time/clock.ts'
 import type { AttemptRef } from '../../domain/attempt/call-key.ts'
 import type { NewEvent } from '../../domain/event.ts'
 import type { AttemptResult, Usage } from '../../domain/output.ts'
+import type { Considered } from '../../domain/ports/planner.ts'
 import type { HeadUpdate, Lease, Store } from '../../domain/ports/store.ts'
 import type { RunState } from '../../domain/run.ts'
 import type { CompileOptions } from '../../schema/compile/compile.ts'
@@ -30,7 +31,10 @@ export interface ActorContext {
   /** Proves the draft that was submitted with the envelope, if there is one. */
   readonly planAtHand: (state: RunState) => PlanningResult | undefined
   /** Requests a draft from the planner, and proves it. */
-  readonly plan: (state: RunState, signal: AbortSignal) => Promise<PlanningResult>
+  readonly plan: (
+    state: RunState,
+    request: { readonly signal: AbortSignal; readonly considered: Considered | undefined },
+  ) => Promise<PlanningResult>
   /** Called with the result of an attempt that was interrupted. */
   readonly onLateResult: (runId: string, ref: AttemptRef, result: AttemptResult) => void
   /** Called after the events are folded into the state and stored in the journal. */

@@ -62,10 +62,10 @@ export function createActor(runId: string, context: ActorContext, origin: Origin
     interrupt: ({ calls: over }) => calls.interrupt(over),
     'abandon-calls': calls.abandon,
     'report-late': ({ ended }) => context.onLateResult(runId, ended, ended.result),
-    plan({ run, request }) {
+    plan({ run, request, considered }) {
       planning = new AbortController()
       context
-        .plan(run, planning.signal)
+        .plan(run, { signal: planning.signal, considered })
         .then((result) => dispatch({ kind: 'planned', planned: { request, result } }))
         .catch((cause: unknown) => dispatch({ kind: 'crashed', cause }))
     },

@@ -93,6 +93,18 @@ describe('a turn', () => {
     expect(effects[2]?.[1]).not.toHaveProperty('append.release')
   })
 
+  it('passes the prices of the request for a plan on to the planner', () => {
+    const considered = { capabilities: [] }
+    const { effects } = play(
+      claimed,
+      wake,
+      { kind: 'read', run: runWith() },
+      decided({ events: [log], plan: true, considered }),
+      appended,
+    )
+    expect(effects[3]?.[0]).toMatchObject({ kind: 'plan', considered })
+  })
+
   it('stores a new run with its first events, and keeps the lease that comes with them', () => {
     const created = createActorState('r', { run: runWith('a'), lease: undefined, unsaved: [startEvent] })
     const { effects, state } = play(

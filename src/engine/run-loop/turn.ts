@@ -244,7 +244,7 @@ function proceed(next: NextState, { run, decision, isReleased }: Written, effect
   interruptCalls(next, run, effects)
   startCalls(next, run, { step, effects })
   if (step.plan && !next.isPlanning && next.pending.planned === undefined) {
-    effects.push({ kind: 'plan', run, request: openRequest(run) })
+    effects.push({ kind: 'plan', run, request: openRequest(run), considered: step.considered })
     next.isPlanning = true
   }
   if (!isIdle) {

@@ -1,15 +1,11 @@
 /** The options of an engine with their defaults, and the functions that follow from them alone. */
 import { systemClock } from '../../base/time/clock.ts'
-import type { Envelope } from '../../domain/envelope.ts'
 import type { Catalog } from '../../domain/ports/catalog.ts'
 import type { Dispatcher } from '../../domain/ports/dispatcher.ts'
 import { parseHere } from '../../domain/ports/parse-text.ts'
-import type { Considered } from '../../domain/ports/planner.ts'
 import { createRedactor } from '../../domain/redaction/redact.ts'
-import type { RunState } from '../../domain/run.ts'
 import { rememberProofs } from '../../plan/index.ts'
-import { knowCapabilities } from '../capabilities/missing-capabilities.ts'
-import { considerCapabilities } from '../capabilities/planning-input.ts'
+import { considerCapabilities, knowCapabilities } from '../capabilities.ts'
 import type { EngineOptions } from '../engine-options.ts'
 import type { DecisionContext } from '../events.ts'
 import { performAttempt } from '../perform/perform.ts'
@@ -35,15 +31,8 @@ export function resolveSettings(options: EngineOptions) {
   const dispatchers: ReadonlyMap<string, Dispatcher> = new Map(
     options.dispatchers.map((dispatcher) => [dispatcher.kind, dispatcher]),
   )
-  /** What was considered when a plan was requested, until its planner is called: candidates are priced once per plan. */
-  const consideredFor = new WeakMap<Envelope, Considered>()
   return {
     ...options,
-    takeConsidered({ envelope }: RunState): Considered | undefined {
-      const considered = consideredFor.get(envelope)
-      consideredFor.delete(envelope)
-      return considered
-    },
     clock,
     leaseMs,
     /** How long a caller waits for the store to answer. */
@@ -59,11 +48,7 @@ export function resolveSettings(options: EngineOptions) {
     dispatchers,
     decisionContext: (tenant: string): DecisionContext => ({
       now: clock.now(),
-      considered(state) {
-        const { recorded, considered } = considerCapabilities(state, catalogFor(tenant))
-        if (considered) consideredFor.set(state.envelope, considered)
-        return recorded
-      },
+      considerCapabilities: (state) => considerCapabilities(state, catalogFor(tenant)),
       askMs,
       capability: know(catalogFor(tenant)),
     }),
@@ -72,8 +57,7 @@ export function resolveSettings(options: EngineOptions) {
 
 /** The work that actors leave to others: calls of capabilities, and plans. */
 export function createWork(settings: EngineSettings): Pick<ActorContext, 'perform' | 'planAtHand' | 'plan'> {
-  const { catalogFor, dispatchers, clock, random, redactor, storeRaw, estimate, planner, takeConsidered } =
-    settings
+  const { catalogFor, dispatchers, clock, random, redactor, storeRaw, estimate, planner } = settings
   const { parseText } = settings
   const prove = rememberProofs()
   return {
@@ -94,8 +78,7 @@ export function createWork(settings: EngineSettings): Pick<ActorContext, 'perfor
       const draft = draftAtHand(state)
       return draft && proveDraft({ state, catalog: catalogFor(state.tenant), prove, estimate }, draft)
     },
-    plan(state, signal) {
-      const considered = takeConsidered(state)
+    plan(state, { signal, considered }) {
       const catalog = catalogFor(state.tenant)
       return makePlan({ state, catalog, planner, redactor, signal, prove, estimate, considered })
     },

@@ -64,7 +64,7 @@ export const livenessMutants: readonly Mutant[] = [
   },
   {
     name: 'a result that was read is not reported',
-    file: 'src/engine/journal/run-waiters.ts',
+    file: 'src/engine/journal/journal.ts',
     find: 'if (state) {\n        const { finished',
     replace: `if (state) {\n        await ${never}\n        const { finished`,
     seed: 1,

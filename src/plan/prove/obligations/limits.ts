@@ -1,17 +1,21 @@
 /**
- * Obligations on what single nodes state: their RAO limits, as far as their capabilities declare the facts (dispatch
- * enforces the limits again), and their conditions.
+ * Obligations on limits: those of single nodes, as far as their capabilities declare the facts (dispatch enforces them
+ * again), with the conditions of nodes; and those of the run.
  */
 import { type Json, own } from '../../../base/json.ts'
 import { type Capability, canAct } from '../../../domain/capability.ts'
 import type { Diagnostic } from '../../../domain/diagnostic.ts'
+import type { Envelope } from '../../../domain/envelope.ts'
+import { countAsks } from '../../../domain/plan/count-asks.ts'
+import type { Limits } from '../../../domain/plan.ts'
+import { isRaoPolicy } from '../../../domain/policy.ts'
 import { parseCondition } from '../../../schema/condition/condition.ts'
 import { type World, worldOf } from '../../../schema/values/known-values.ts'
 import { type Path, valuesOf } from '../../../schema/values/schema-values.ts'
 import { join, meet, nothing, onlyMissing, type ValueSet } from '../../../schema/values/value-set.ts'
 import { createDiagnostic } from '../../diagnostics.ts'
 import { neverNumber, neverNumbers } from '../goals/vacuous-truth.ts'
-import type { Resolved, ResolvedNode } from '../proof-request.ts'
+import type { ProveRequest, Resolved, ResolvedNode } from '../proof-request.ts'
 import { valuesAt } from '../sources.ts'
 
 /** Whether a kind of capability calls another machine; for other kinds only their dispatcher knows. */
@@ -131,4 +135,110 @@ function inputsOf({ input, inputs }: ResolvedNode, resolved: Resolved): (path: P
     const found = sources.map((source) => valuesAt(source, rest, resolved)).reduce(join, nothing)
     return sources.length === 0 ? onlyMissing : meet(found, allowed(path))
   }
+}
+
+const rows = [
+  { limit: 'maxTokens', amount: 'tokens', unit: 'tokens' },
+  { limit: 'maxCostUsd', amount: 'costUsd', unit: 'dollars' },
+] as const
+
+/** Rejects the plan if even its minimum usage exceeds a limit of the run, and reports a diagnostic if its maximum may. */
+export function spending(resolved: Resolved): readonly Diagnostic[] {
+  return [...amounts(resolved), ...asking(resolved)]
+}
+
+/** Reports a limit on asks that the plan may exceed; a run that reaches it loses the work done before. */
+function asking({ request }: Resolved): Diagnostic[] {
+  const { maxAsks } = limitsOf(request)
+  if (maxAsks === undefined) return []
+  const { planner, runtime, onNodeFail } = request.envelope.policies
+  const { askBeforeFinish, hitlRequiredFor, sideEffects } = planner.directives ?? {}
+  const capabilities = new Map(request.capabilities.map((each) => [each.capabilityId, each]))
+  const asks = countAsks(request.draft, {
+    capability: (id) => capabilities.get(id),
+    onNodeFail,
+    sideEffectsAllowed: sideEffects === 'allow',
+    labels: new Set(Array.isArray(hitlRequiredFor) ? hitlRequiredFor.map(String) : []),
+    hasRaoPolicy: runtime.some((policy) => isRaoPolicy(policy) && policy.enabled),
+  })
+  const most = asks + (askBeforeFinish === true ? 1 : 0)
+  if (most <= maxAsks) return []
+  return [
+    createDiagnostic('plan/may-exceed-limit', {
+      constraint: `maxAsks ${maxAsks} covers up to ${most} asks`,
+      suggestion: `Raise maxAsks to ${most} (max_asks in a pipeline), or lower maxItems or maxRounds around the nodes that ask`,
+      details: { limit: maxAsks, most },
+    }),
+  ]
+}
+
+function amounts({ request }: Resolved): readonly Diagnostic[] {
+  const limits = limitsOf(request)
+  if (limits.maxTokens === undefined && limits.maxCostUsd === undefined) return []
+  const estimate = request.estimate?.(request.draft)
+  if (estimate === undefined) return []
+  const ranges = rows.flatMap(({ limit, amount, unit }) => {
+    const most = limits[limit]
+    const range = estimate[amount]
+    if (most === undefined || range === undefined || range.most <= most) return []
+    const code = range.least > most ? 'plan/over-limit' : 'plan/may-exceed-limit'
+    return [
+      createDiagnostic(code, {
+        constraint: `${limit} ${most} covers ${range.least} to ${range.most} ${unit}`,
+        suggestion: `Raise ${limit} to ${range.most}, or lower callBudget or retries of the nodes`,
+        details: { limit: most, least: range.least, most: range.most },
+      }),
+    ]
+  })
+  return limits.maxCostUsd === undefined ? ranges : [...ranges, ...unpriced(estimate.unknownPrices ?? [])]
+}
+
+/** Reports models without a price: their cost is unknown, so they are not called in a run with a cost limit. */
+function unpriced(models: readonly string[]): Diagnostic[] {
+  return models.map((model) =>
+    createDiagnostic('plan/price-unknown', {
+      constraint: `the price of the model "${model}" is known, because the run limits its cost`,
+      suggestion: `Give its price in \`prices\`, or limit maxTokens instead of maxCostUsd: without a price it is not called`,
+      details: { model },
+    }),
+  )
+}
+
+// Combines the limits that caller, draft and operator set for a run; the smallest wins.
+
+const names = [
+  'maxTokens',
+  'maxCalls',
+  'maxCostUsd',
+  'deadlineMs',
+  'concurrency',
+  'maxAsks',
+  'maxReplans',
+] as const satisfies (keyof Limits)[]
+
+export function limitsOf({ draft, envelope, limits }: ProveRequest): Limits {
+  return smallest([draft.limits, limits, ...saidIn(envelope)])
+}
+
+/** The caller's own limits, which apply before there is a plan. */
+export function envelopeLimits(envelope: Envelope): Limits {
+  return smallest(saidIn(envelope))
+}
+
+type Given = { readonly [name: string]: unknown } | undefined
+
+function saidIn({ constraints, policies }: Envelope): Given[] {
+  const tokens = policies.planner.optimisation?.maxTokens
+  return [constraints, tokens === undefined ? {} : { maxTokens: tokens }]
+}
+
+function smallest(given: readonly (Given | Limits)[]): Limits {
+  const least: { [name in (typeof names)[number]]?: number } = {}
+  for (const name of names)
+    for (const each of given) {
+      const value: unknown = each?.[name]
+      if (typeof value !== 'number' || !Number.isFinite(value) || value < 0) continue
+      least[name] = Math.min(least[name] ?? value, value)
+    }
+  return least
 }
