@@ -114,8 +114,8 @@ export function* deleteRuns(
   yield statements.deleteParts(runIds)
   if (also) yield* also()
   const deleted = gone.map(({ run_id, seq }) => ({ runId: run_id, seq }))
-  const link = deleted.length > 0 ? chain?.link({ created: 0, rows: [], deleted }) : undefined
-  yield [...(link ?? []), commit]
+  const link = deleted.length > 0 ? chain?.linkDeleted(deleted) : undefined
+  yield [...(link ? [link] : []), commit]
   chain?.linked()
   return gone
 }

@@ -34,20 +34,20 @@ export interface SqlDriver {
   close(): Promise<void>
 }
 
-/** What a commit changes in the journal. */
-export interface CommitChange {
-  /** Number of new runs. */
-  readonly created: number
-  /** New events. */
-  readonly rows: readonly Pick<EventTable, 'run_id' | 'seq' | 'type' | 'payload'>[]
-  /** Deleted runs, with the number of their events. */
-  readonly deleted: readonly { readonly runId: string; readonly seq: number }[]
+export type WrittenEvent = Pick<EventTable, 'run_id' | 'seq' | 'write_id'>
+
+/** A deleted run, with the number of its events. */
+export interface DeletedRun {
+  readonly runId: string
+  readonly seq: number
 }
 
 /** Counts commits in a hash chain, which is kept in the database. */
 export interface CommitChain {
-  /** Returns the statements that record a commit, to be sent right before it. */
-  link(change: CommitChange): readonly Statement[]
+  /** Returns the link of a commit that adds events and so many runs; the last of the events carries it. */
+  linkEvents(created: number, events: readonly WrittenEvent[]): string
+  /** Returns the statement that records a commit that deletes runs, to be sent right before it. */
+  linkDeleted(deleted: readonly DeletedRun[]): Statement
   /** The commit has happened. */
   linked(): void
 }

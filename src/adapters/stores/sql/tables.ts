@@ -63,6 +63,8 @@ export interface EventTable {
   payload: string
   /** Names one append, so that it can be found again when the answer got lost. */
   write_id: string
+  /** SQLite only: the link of the commit whose last event this is. */
+  link: string | null
 }
 
 export interface NodeTable {

@@ -52,5 +52,6 @@ export function eventRow(
     message: event.message ?? null,
     payload,
     write_id: writeId,
+    link: null,
   }
 }

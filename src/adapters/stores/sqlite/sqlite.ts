@@ -166,6 +166,7 @@ function createStore(connection: SqliteConnection, options: SqliteStoreOptions, 
     onDisk(
       () => {
         try {
+          guard?.chain.prepare()
           return run(steps)
         } catch (error) {
           guard?.chain.forget()

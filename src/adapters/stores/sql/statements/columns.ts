@@ -38,6 +38,7 @@ export const columns = {
     'message',
     'payload',
     'write_id',
+    'link',
   ],
   flex_values: ['hash', 'body'],
   flex_value_uses: ['hash', 'run_id'],

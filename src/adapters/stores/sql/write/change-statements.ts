@@ -10,6 +10,7 @@ import { spanRow } from '../rows/span-rows.ts'
 import type { CommitChain } from '../sql-driver.ts'
 import type { WriteStatements } from '../statements/write-statements.ts'
 import { askAll, type Statement, type Steps } from '../steps.ts'
+import type { EventTable } from '../tables.ts'
 import type { OpenRun } from './project-runs.ts'
 
 interface Context {
@@ -28,7 +29,7 @@ export function* changeStatements(
 ): Steps<void> {
   const own = touched.map((run, index) => rowsOf(run, changes[index]))
   const all = <R>(pick: (rows: RunRows) => R[]): R[] => own.flatMap(pick)
-  const events = touched.flatMap((run) => run.rows)
+  const events = linkLast(touched, chain)
   const writes = [
     ...touched
       .filter((run) => run.head !== run.stored)
@@ -46,11 +47,19 @@ export function* changeStatements(
     ...(ledger ? statements.upsertCorrections(all(({ corrections }) => corrections)) : []),
   ]
   const values = yield* newValues(touched, statements)
-  const created = touched.filter((run) => run.begins).length
-  // A commit that only releases leases changes nothing in the journal.
-  const link = events.length > 0 ? chain?.link({ created, rows: events, deleted: [] }) : undefined
-  yield [...values, ...writes, ...(link ?? []), commit]
+  yield [...values, ...writes, commit]
   chain?.linked()
+}
+
+/** The new events of all runs; the last one carries the link of the commit. */
+function linkLast(touched: readonly OpenRun[], chain: CommitChain | undefined): EventTable[] {
+  const events = touched.flatMap((run) => run.rows)
+  const last = events.at(-1)
+  // A commit that only releases leases changes nothing in the journal.
+  if (chain === undefined || last === undefined) return events
+  const created = touched.filter((run) => run.begins).length
+  events[events.length - 1] = { ...last, link: chain.linkEvents(created, events) }
+  return events
 }
 
 /** Whether an append leaves the holder and the due time of a run as they are in its row. */

@@ -125,7 +125,7 @@ function parseLine(text: string): { readonly store: string } | LinkedCommit | un
   try {
     const value = JSON.parse(text) as Partial<LinkedCommit> & { readonly store?: unknown }
     if (typeof value.store === 'string') return { store: value.store }
-    return Number.isSafeInteger(value.n) && /^[0-9a-f]{64}$/.test(String(value.head))
+    return Number.isSafeInteger(value.n) && /^[0-9a-f]{32,64}$/.test(String(value.head))
       ? (value as LinkedCommit)
       : undefined
   } catch {

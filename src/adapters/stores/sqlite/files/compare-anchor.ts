@@ -40,7 +40,7 @@ function* findProblems(anchor: AnchorContent, chain: StoredChain, reader: Reader
     }
     return
   }
-  const stored = readCommit(reader, last.n)
+  const stored = readCommit(reader, last.n, newest)
   if (stored !== undefined && stored.head !== last.head)
     yield {
       code: 'anchor/other-history',
