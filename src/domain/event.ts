@@ -1,6 +1,6 @@
 /**
  * The events of a run, with the names that journal, stream and console share. Events are immutable; a new meaning is a
- * new field with an upcaster (`upcast.ts`) or a new type.
+ * new field with an upcaster (`event/numbered.ts`) or a new type.
  */
 import type { Issue } from '../base/errors/issue.ts'
 import type { Json } from '../base/json.ts'

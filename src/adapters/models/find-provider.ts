@@ -3,20 +3,18 @@
 import type { AttemptResult } from '../../domain/output.ts'
 import type { Provider } from '../../domain/ports/provider.ts'
 import { parseModelId } from '../providers/model-id.ts'
+import { providerRows } from '../providers/provider-table.ts'
 
 // Ends an attempt whose model has no provider here: at once, with the missing setting.
 
-/** Environment variable of each built-in provider; `compatible` needs none. */
-const settings: ReadonlyMap<string, string> = new Map([
-  ['openai', 'OPENAI_API_KEY'],
-  ['anthropic', 'ANTHROPIC_API_KEY'],
-  ['google', 'GEMINI_API_KEY'],
-])
+const rows = new Map(providerRows)
 
 /** Returns what to set so that a model can be called. */
 export function missingProviderHint(model: string): string {
   const { provider } = parseModelId(model)
-  const setting = settings.get(provider)
+  const row = rows.get(provider)
+  // The last variable is the vendor's own.
+  const setting = row?.isKeyless ? undefined : row?.apiKey.at(-1)
   return setting === undefined
     ? `Pass a provider named "${provider}" in \`providers\`, or name a model of one that is there`
     : `Set ${setting}, or pass a provider named "${provider}" in \`providers\``

@@ -57,7 +57,7 @@ const runtimePolicySchema = {
   ]),
 } as const
 
-/** Older callers write these beside `planner` and `runtime`; `flat-policies.ts` converts each. */
+/** Older callers write these beside `planner` and `runtime`; `migrate-policies.ts` converts each. */
 export const flatPolicySchemas = {
   brandVoice: { anyOf: [text, { ...texts, minItems: 1 }] },
   persona: text,
