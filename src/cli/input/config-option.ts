@@ -32,6 +32,23 @@ export function settingsOfWork({ correctionLedgerEnabled, storeRaw, telemetry }:
   }
 }
 
+const usedByAll: ReadonlySet<string> = new Set([
+  'correction_ledger_enabled',
+  'store_raw',
+  'telemetry.verbose',
+])
+
+/**
+ * Returns a note about settings that were set and have no effect: those of the reader are defaults of the steps of pipelines
+ * and templates, and other runs have them in their drafts.
+ */
+export function noteUnusedSettings({ said }: Config['aros'], runs: string): string | undefined {
+  const unused = [...said].filter((key) => !usedByAll.has(key))
+  if (unused.length === 0) return undefined
+  const verb = unused.length === 1 ? 'has' : 'have'
+  return `${unused.map((key) => `aros.${key}`).join(', ')} ${verb} no effect on ${runs}: set \`data.processing\` of the nodes or \`settings.processing\` of the capabilities.`
+}
+
 export async function readSettings({
   config,
   set = [],

@@ -22,7 +22,14 @@ import {
 } from '../../pipeline/index.ts'
 import { printNote, printWarnings } from '../print.ts'
 import { readInput, type Unreadable } from '../read-input.ts'
-import { type ConfigFlags, cannotUse, described, readSettings, settingsOfWork } from './config-option.ts'
+import {
+  type ConfigFlags,
+  cannotUse,
+  described,
+  noteUnusedSettings,
+  readSettings,
+  settingsOfWork,
+} from './config-option.ts'
 import { readBytes } from './read-bytes.ts'
 import { readJson } from './read-json.ts'
 import { type RunFile, readRunFile } from './read-run-file.ts'
@@ -96,6 +103,8 @@ async function readRunWork(flags: WorkFlags): Promise<Work | { readonly unreadab
   const used = await useModules([...use, ...flags.use], [...serve.presets, ...(flags.preset ?? [])])
   if ('unreadable' in used) return used
   if (file) printWarnings(file.warnings)
+  const note = file && noteUnusedSettings(aros, 'a JSON run file')
+  if (note !== undefined) printNote(note)
   return {
     ...(file && { envelope: file.envelope }),
     ...(file?.draft && { draft: file.draft }),
@@ -103,7 +112,7 @@ async function readRunWork(flags: WorkFlags): Promise<Work | { readonly unreadab
     facets: used.facets,
     stages: used.stages,
     planner: serve.planner,
-    storeRaw: aros.storeRaw,
+    ...settingsOfWork(aros),
   }
 }
 

@@ -16,7 +16,7 @@ import {
 } from '../../server/index.ts'
 import { env as own } from '../env.ts'
 import { exitCode } from '../exit-codes.ts'
-import { readSettings } from '../input/config-option.ts'
+import { noteUnusedSettings, readSettings } from '../input/config-option.ts'
 import { readWork } from '../input/read-work.ts'
 import { onInterrupt } from '../interrupt.ts'
 import { createMissingCapabilityNotice } from '../missing-capabilities.ts'
@@ -55,7 +55,9 @@ export async function serve(flags: ServeFlags): Promise<number> {
   const { config } = settings
   const work = await readWork(pick(flags, ['use', 'preset', 'config']))
   if ('unreadable' in work) return refuse(work.unreadable)
-  const store = await openStore(choice.spec, { ledger: env.ledger === '1' })
+  const store = await openStore(choice.spec, {
+    ledger: env.ledger === '1' || config.aros.correctionLedgerEnabled,
+  })
   try {
     if (!flags.dev) await requireTokens(store, env)
     await recordSettings(store, config)
@@ -98,7 +100,8 @@ export async function serve(flags: ServeFlags): Promise<number> {
       server = made
     }
     const retention = startRetention(store, config.serve.retention, (cause) => reportCrash('', cause))
-    const notes = [note, planned.note, ...misread, ...findUnusedVariables(own.settings)]
+    const unused = noteUnusedSettings(config.aros, 'the runs of a server') ?? []
+    const notes = [note, planned.note, ...misread, ...findUnusedVariables(own.settings), unused].flat()
     try {
       return await serveApp(app, env, { ...flags, notes, choice, settings: config, onServer })
     } finally {
