@@ -1188,6 +1188,11 @@ export interface operations {
                             satisfactionScore?: number;
                             observedSatisfaction?: number;
                         };
+                        paused?: {
+                            reason: string;
+                            quarantined: boolean;
+                            hint: string;
+                        };
                         output: {
                             error?: {
                                 /** @enum {unknown} */

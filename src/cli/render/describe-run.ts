@@ -29,6 +29,7 @@ export function describeRun(shown: ShownRun): string {
     ['updated', run && new Date(run.updatedAt).toISOString()],
     ['plan', plan ? `version ${plan.version}, satisfaction ${plan.diagnostics.satisfactionScore}` : 'none'],
     ['paused', paused && oneLine(paused.reason, 200)],
+    ['continue', paused && run && `proviso resume ${run.runId}, or proviso cancel ${run.runId}`],
     ['degraded', degraded && `a text stands in for the answer of ${degraded.join(', ')}`],
     ['in doubt', inDoubt && describeDoubts(inDoubt)],
     ['error', error && `${error.details['code']}: ${oneLine(error.message, 300)}`],

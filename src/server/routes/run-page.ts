@@ -52,6 +52,12 @@ export const showRun: Route = {
       properties: {
         ok: { const: true },
         run: runSchema,
+        /** Why the run is paused or quarantined, and how it continues. */
+        paused: {
+          type: 'object',
+          required: ['reason', 'quarantined', 'hint'],
+          properties: { reason: text, quarantined: { type: 'boolean' }, hint: text },
+        },
         output: { type: ['object', 'null'], properties: { error: errorSchema } },
         planVersions: { type: 'array', items: { type: 'object', required: ['version', 'nodes'] } },
         latestSnapshot: { type: ['object', 'null'] },
@@ -88,8 +94,10 @@ export const showRun: Route = {
     const current = currentNodes(nodes)
     const now = latest && withCurrentNodes(latest, current)
     const facets = now ? readFacets(now) : {}
+    const paused = await readPause(app, head)
     const page = {
       ok: true,
+      ...(paused && { paused }),
       run: { ...runView(head, app), metadata, envelope: journal.envelope, facets },
       planVersions: toVersions(now ? [...snapshots, now] : [], nodes, head),
       latestSnapshot: now ? { ...snapshotView(now), facets } : null,
@@ -102,6 +110,19 @@ export const showRun: Route = {
     const safe = app.redactor.value(page) as { [key: string]: Json }
     return { status: 200, body: { ...safe, output: outputView(output, app) } }
   },
+}
+
+/** Returns why a run waits for an operator, and what the operator can do; `undefined` if it does not. */
+async function readPause(app: ServedApp, { runId, status }: RunHead): Promise<object | undefined> {
+  if (status !== 'awaiting_human' && status !== 'quarantined') return undefined
+  const { paused } = await app.state(runId)
+  if (paused === undefined) return undefined
+  const quarantined = paused.isQuarantine === true
+  const cause = quarantined
+    ? 'Find out what kept the processes busy during this call: a resumed run makes it again. '
+    : ''
+  const hint = `${cause}Resume the run with POST ${api}/run.resume, or end it with POST ${api}/runs/${runId}/cancel`
+  return { reason: paused.reason, quarantined, hint }
 }
 
 /** Reads what only the journal holds: the submitted envelope and the latest feedback. */

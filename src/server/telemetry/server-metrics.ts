@@ -78,6 +78,8 @@ export interface Watched {
   readonly clock: Pick<Clock, 'now'>
 }
 
+/** How many quarantined runs are counted. */
+const mostQuarantined = 1_000
 /** Longest time that a scrape waits for the store. */
 const patienceMs = 1_000
 
@@ -116,17 +118,30 @@ export function watchServer(registry: Registry, { app, lag, queue, streams, cloc
       if (age !== undefined) this.set(age)
     },
   })
+  new Gauge({
+    name: 'proviso_runs_quarantined',
+    help: `Quarantined runs in the store, which wait for an operator; at most ${mostQuarantined}`,
+    registers: [registry],
+    async collect() {
+      const query = { status: ['quarantined'], limit: mostQuarantined } as const
+      const runs = await waitBriefly(app.store.runs(query))
+      if (runs !== undefined) this.set(runs.length)
+    },
+  })
   gauge('proviso_workers', 'Worker threads for untrusted text', () => getPoolStats().threads)
   gauge('proviso_workers_busy', 'Worker threads that work', () => getPoolStats().busy)
   gauge('proviso_workers_queued', 'Texts that wait for a worker thread', () => getPoolStats().queued)
 }
 
-/** Returns `undefined` if the store does not answer in time: the other metrics are needed most then. */
 async function findAskAge({ store }: Watched['app'], { now }: Watched['clock']): Promise<number | undefined> {
+  const oldest = await waitBriefly(store.asks({ status: 'pending', limit: 1 }))
+  if (oldest === undefined) return undefined
+  const [ask] = oldest
+  return ask === undefined ? 0 : Math.max(0, now() - ask.createdAt)
+}
+
+/** Resolves to `undefined` if the store fails or does not answer in time: the other metrics are needed most then. */
+function waitBriefly<T>(reading: Promise<T>): Promise<T | undefined> {
   const late = new Promise<undefined>((resolve) => setTimeout(() => resolve(undefined), patienceMs).unref())
-  const oldest = store.asks({ status: 'pending', limit: 1 }).then(
-    ([ask]) => (ask === undefined ? 0 : Math.max(0, now() - ask.createdAt)),
-    () => undefined,
-  )
-  return Promise.race([oldest, late])
+  return Promise.race([reading.catch(() => undefined), late])
 }

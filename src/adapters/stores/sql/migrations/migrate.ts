@@ -105,6 +105,7 @@ export function listMigrations(dialect: SqlDialect): Record<string, Migration> {
     '0006_pipeline_names': migration(addPipelineNames),
     '0007_node_versions': migration(addNodeVersions),
     '0008_operations_audit': migration(addOperationsAudit),
+    '0009_quarantined_runs': migration(indexQuarantinedRuns),
   }
 }
 
@@ -254,5 +255,15 @@ async function addOperationsAudit(db: Kysely<unknown>, dialect: SqlDialect): Pro
     .createIndex('operations_audit_tenant')
     .on('operations_audit')
     .columns(['tenant', 'seq'])
+    .execute()
+}
+
+/** A partial index, which costs other runs nothing: quarantined runs are few, and metrics count them. */
+async function indexQuarantinedRuns(db: Kysely<unknown>): Promise<void> {
+  await db.schema
+    .createIndex('flex_runs_quarantined')
+    .on('flex_runs')
+    .columns(['created_at', 'run_id'])
+    .where(sql.ref('status'), '=', sql.lit('quarantined'))
     .execute()
 }

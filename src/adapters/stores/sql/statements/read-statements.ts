@@ -1,5 +1,5 @@
 /** The statements that answer questions. Those without a fixed form are built each time. */
-import type { Kysely } from 'kysely'
+import { type Kysely, sql } from 'kysely'
 import type { AskQuery, RunQuery } from '../../../../domain/ports/store.ts'
 import { defaultLimits } from '../../shared/list-order.ts'
 import type { Statement } from '../steps.ts'
@@ -68,8 +68,11 @@ export function createReadStatements(db: Kysely<Tables>, templates: Templates = 
       let query = db.selectFrom('flex_runs').selectAll()
       if (tenant !== undefined) query = query.where('tenant', '=', tenant)
       if (threadId !== undefined) query = query.where('thread_id', '=', threadId)
+      // A literal, because a partial index is only used for the value that the statement itself names.
+      if (status?.length === 1 && status[0] === 'quarantined')
+        query = query.where('status', '=', sql.lit('quarantined'))
       // A list that names nothing matches nothing; SQL has no empty list.
-      if (status !== undefined) query = query.where('status', 'in', status.length > 0 ? status : [''])
+      else if (status !== undefined) query = query.where('status', 'in', status.length > 0 ? status : [''])
       if (before !== undefined) {
         query = query.where(({ eb, refTuple, selectFrom }) =>
           eb(
