@@ -13,6 +13,16 @@ function say(report: RestartReport): void {
   writeSync(1, `${JSON.stringify(report)}\n`)
 }
 
+/** Asks again after the deadline of a busy store, as the error says. */
+async function untilAnswered<T>(ask: () => Promise<T>): Promise<T> {
+  for (;;)
+    try {
+      return await ask()
+    } catch (cause) {
+      if ((cause as { code?: unknown }).code !== 'store/unavailable') throw cause
+    }
+}
+
 const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))
 
 const text = { type: 'object', properties: { text: { type: 'string' } }, required: ['text'] } as const
@@ -61,7 +71,7 @@ await Promise.all(
 if (task.finish)
   await Promise.all(
     [...new Set(task.starts.map(({ runId }) => runId))].map(async (runId) => {
-      const { status, ...result } = await app.result(runId)
+      const { status, ...result } = await untilAnswered(() => app.result(runId))
       say({
         kind: 'result',
         runId,
