@@ -8,18 +8,18 @@ const page = new URL('../../docs/benchmarks.md', import.meta.url)
  * Runs the sections that the command line names, all by default.
  * @param name of the bench, as in the markers of the page
  * @param sections `[name, run, show]`; only ratios inside one section travel between machines
+ * @param options flags with a value that the sections take, such as `--against`
  */
-export async function runBench(name, sections) {
-  const args = process.argv.slice(2)
-  const has = (flag) => args.includes(flag)
-  const only = args.filter((arg) => !arg.startsWith('--'))
+export async function runBench(name, sections, options = []) {
+  const { flags, values, only } = readArguments(process.argv.slice(2), options)
+  const has = (flag) => flags.includes(flag)
   const unknown = [
     ...only.filter((wanted) => !sections.some(([known]) => known === wanted)),
-    ...args.filter((arg) => arg.startsWith('--') && !['--quick', '--json', '--write'].includes(arg)),
+    ...flags.filter((flag) => !['--quick', '--json', '--write'].includes(flag)),
   ]
   if (unknown.length > 0) {
     console.error(
-      `Unknown: ${unknown.join(', ')}. Sections: ${sections.map(([known]) => known).join(', ')}; flags: --quick --json --write`,
+      `Unknown: ${unknown.join(', ')}. Sections: ${sections.map(([known]) => known).join(', ')}; flags: ${['--quick', '--json', '--write', ...options].join(' ')}`,
     )
     process.exit(2)
   }
@@ -32,12 +32,25 @@ export async function runBench(name, sections) {
   for (const [section, run, show] of sections) {
     if (only.length > 0 && !only.includes(section)) continue
     console.error(`… ${section}`)
-    results[section] = await run({ quick: has('--quick') })
+    results[section] = await run({ quick: has('--quick'), ...values })
     const shown = show(results[section])
     if (!has('--json')) console.log(`\n${shown}`)
     if (has('--write')) write(`${name} ${section}`, `${machine}, ${results.date}.\n\n${shown}`)
   }
   if (has('--json')) console.log(JSON.stringify(results))
+}
+
+/** `values` are those of the options, by their names without dashes. */
+function readArguments(args, options) {
+  const flags = []
+  const values = {}
+  const only = []
+  for (let index = 0; index < args.length; index++) {
+    const arg = args[index]
+    if (options.includes(arg)) values[arg.slice(2)] = args[++index]
+    else (arg.startsWith('--') ? flags : only).push(arg)
+  }
+  return { flags, values, only }
 }
 
 /** Ratios are inside one section, so a section can be measured and written by itself. */

@@ -8,19 +8,35 @@ import { startServer } from '../servers/start.mjs'
 export async function load({ quick }) {
   // Figures of a machine that others use too say little without it.
   const [busy] = loadavg()
-  const server = await startServer()
+  const rows = await measureLoad({
+    server: {},
+    warmUp: quick ? 200 : 1_000,
+    steps: (quick ? [100, 500] : [100, 500, 1_000]).map((concurrent) => ({
+      concurrent,
+      runs: quick ? concurrent * 2 : 2_000,
+    })),
+  })
+  return { idealMs, busy, rows }
+}
+
+/** Measures one server: `server` says which one, `steps` how many runs at once, and how many in all or for how many seconds. */
+export async function measureLoad({ server: given, warmUp, steps }) {
+  const server = await startServer(given)
   const client = createClient(server.url)
   try {
     // So that both sides are compiled before anything counts.
-    await atOnce(100, quick ? 200 : 1_000, () => client.stream(chain))
+    await atOnce(100, warmUp, () => client.stream(chain))
     const rows = []
-    for (const concurrent of quick ? [100, 500] : [100, 500, 1_000]) {
-      const runs = quick ? concurrent * 2 : 2_000
+    for (const { concurrent, ...wanted } of steps) {
       await server.ask('begin')
       const start = performance.now()
-      const found = await atOnce(concurrent, runs, () => client.stream(chain))
+      const stream = () => client.stream(chain)
+      const found = await (wanted.seconds === undefined
+        ? atOnce(concurrent, wanted.runs, stream)
+        : forSeconds(concurrent, wanted.seconds, stream))
       const seconds = (performance.now() - start) / 1_000
       const { lag, processorMs } = await server.ask('end')
+      const runs = found.length
       rows.push({
         concurrent,
         runs,
@@ -36,7 +52,7 @@ export async function load({ quick }) {
         unfinished: found.filter(({ over }) => !over).length,
       })
     }
-    return { idealMs, busy, rows }
+    return rows
   } finally {
     client.close()
     await server.close()
@@ -57,11 +73,30 @@ async function atOnce(concurrent, total, work) {
   return results
 }
 
+/** So many at any time until the time is over. What is under way then does not count: a server that hangs must not hang the bench. */
+async function forSeconds(concurrent, seconds, work) {
+  const results = []
+  let over = false
+  const worker = async () => {
+    while (!over) {
+      const result = await work()
+      if (!over) results.push(result)
+    }
+  }
+  const workers = Promise.all(Array.from({ length: concurrent }, worker))
+  const time = new Promise((resolve) => setTimeout(resolve, seconds * 1_000))
+  await Promise.race([time, workers])
+  over = true
+  // The client closes its connections next.
+  workers.catch(() => {})
+  return results
+}
+
 const sum = (values) => values.reduce((all, value) => all + value, 0)
 
 function percentiles(values) {
   const sorted = [...values].sort((one, other) => one - other)
-  const at = (part) => sorted[Math.min(Math.floor(sorted.length * part), sorted.length - 1)]
+  const at = (part) => sorted[Math.min(Math.floor(sorted.length * part), sorted.length - 1)] ?? Number.NaN
   return { p50: at(0.5), p99: at(0.99) }
 }
 

@@ -3,9 +3,15 @@ import { fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 
 const program = fileURLToPath(new URL('./child.mjs', import.meta.url))
+/** The folder of this package. */
+export const ownRoot = fileURLToPath(new URL('../..', import.meta.url))
 
-export async function startServer() {
-  const child = fork(program, { execArgv: ['--expose-gc'], stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
+/** `root`: the folder of the built package; `address`: of an empty PostgreSQL database, else it opens a SQLite file. */
+export async function startServer({ root = ownRoot, address } = {}) {
+  const child = fork(program, [root, ...(address === undefined ? [] : [address])], {
+    execArgv: ['--expose-gc'],
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  })
   const waiting = new Map()
   child.on('message', ({ question, answer }) => waiting.get(question)?.resolve(answer))
   child.on('exit', (code) => {
