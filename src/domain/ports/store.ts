@@ -237,6 +237,11 @@ export interface Store {
   append(append: Append): Promise<AppendResult>
   /** Events after a sequence number, in order. Limit default 1000. */
   read(runId: string, after: number, limit?: number): Promise<JournalEvent[]>
+  /**
+   * Events after a sequence number that this process has just appended, from memory: at least one, and a beginning of what
+   * `read` returns. `undefined` if there are none, or the store keeps none; then `read` has to be asked. For streams.
+   */
+  readRecent?(runId: string, after: number, limit?: number): JournalEvent[] | undefined
   head(runId: string): Promise<RunHead | undefined>
   runs(query: RunQuery): Promise<RunHead[]>
 

@@ -56,7 +56,7 @@ export async function* watchRun(
   while (!signal?.aborted) {
     const news = new AbortController()
     const change = changes.next(runId, signal ? AbortSignal.any([signal, news.signal]) : news.signal)
-    const page = await store.read(runId, after, 500)
+    const page = store.readRecent?.(runId, after, 500) ?? (await store.read(runId, after, 500))
     for (const event of page) {
       after = event.seq
       yield event

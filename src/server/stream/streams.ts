@@ -119,7 +119,7 @@ export function acceptsStream(accept = ''): boolean {
 
 /** One stream of one run. */
 export interface StreamOptions {
-  readonly store: Pick<Store, 'read' | 'head' | 'snapshots' | 'onChange'>
+  readonly store: Pick<Store, 'read' | 'readRecent' | 'head' | 'snapshots' | 'onChange'>
   readonly redactor: Redactor
   readonly runId: string
   readonly correlationId: string
@@ -236,7 +236,7 @@ async function sendPage(
 ) {
   const { store, runId, correlationId, redactor } = options
   cursor.notified = 0
-  const page = await store.read(runId, cursor.at, size)
+  const page = store.readRecent?.(runId, cursor.at, size) ?? (await store.read(runId, cursor.at, size))
   await cursor.plans.prepare(page)
   let sent = 0
   while (sent < page.length && !connection.full() && !connection.ended()) {

@@ -21,6 +21,24 @@ export function journalSuite({ test, expect }: Suite): void {
     expect(head?.tenant).toBe('t-1')
   })
 
+  test('keeps in memory only a beginning of what is read', async ({ store }) => {
+    await store.create(newRun('r', { events: [startEvent(), logEvent(1)] }))
+    await store.append({
+      runId: 'r',
+      expectedSeq: 2,
+      events: [logEvent(2), logEvent(3)],
+      head: runningHead,
+    })
+    for (const after of [0, 1, 3]) {
+      const all = await store.read('r', after)
+      expect(store.readRecent?.('r', after) ?? all).toEqual(all)
+      expect(store.readRecent?.('r', after, 1) ?? all.slice(0, 1)).toEqual(all.slice(0, 1))
+    }
+    // Nothing new is not told apart from not knowing.
+    expect(store.readRecent?.('r', 4)).toBe(undefined)
+    expect(store.readRecent?.('none', 0)).toBe(undefined)
+  })
+
   test('returns nothing for a run that does not exist', async ({ store }) => {
     expect(await store.head('none')).toBe(undefined)
     expect(await store.read('none', 0)).toEqual([])

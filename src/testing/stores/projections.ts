@@ -8,7 +8,7 @@ const usage = { calls: 1, inputTokens: 10, outputTokens: 5, costUsd: 0.001 }
 const failure = { code: 'attempt/refused', message: 'No' } as const
 
 /** Events of a run that plans, writes, asks, is answered and completes. */
-const life = [
+export const lifeEvents = [
   planEvent(),
   sampleEvent('node_start', { capabilityId: 'cap.write', label: 'WRITE' }, { ...write, at: 1_010 }),
   sampleEvent(
@@ -55,12 +55,12 @@ export function projectionSuite({ test, expect }: Suite): void {
   for (const [how, size] of [
     ['one by one', 1],
     ['three at a time', 3],
-    ['all at once', life.length],
+    ['all at once', lifeEvents.length],
   ] as const) {
     test(`projects a whole run whose events are appended ${how}`, async ({ store }) => {
       await store.create(newRun('r'))
-      for (let from = 0; from < life.length; from += size) {
-        const events = life.slice(from, from + size)
+      for (let from = 0; from < lifeEvents.length; from += size) {
+        const events = lifeEvents.slice(from, from + size)
         await store.append({ runId: 'r', expectedSeq: 1 + from, events, head: runningHead })
       }
 
@@ -238,7 +238,7 @@ export function projectionSuite({ test, expect }: Suite): void {
   }
 
   test('keeps the rows of each plan version, and carries finished nodes into the next', async ({ store }) => {
-    await store.create(newRun('r', { events: life.slice(0, 5) }))
+    await store.create(newRun('r', { events: lifeEvents.slice(0, 5) }))
     const events = [
       planEvent(samplePlan(2, ['write', 'other'])),
       sampleEvent('plan_updated', {

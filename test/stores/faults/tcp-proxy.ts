@@ -1,4 +1,4 @@
-/** A small TCP proxy that misbehaves: it cuts connections, stops forwarding and says nothing, or tells of an end late. */
+/** A small TCP proxy that misbehaves: it cuts connections, stops forwarding and says nothing, or reports an end late. */
 import { connect, createServer, type Socket } from 'node:net'
 
 export interface TcpProxy {

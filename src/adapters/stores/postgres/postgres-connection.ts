@@ -12,7 +12,7 @@ type Execute = (statements: readonly Statement[]) => Promise<readonly (readonly 
 interface PostgresConnection {
   /**
    * Runs work that begins and commits a transaction. All of it goes to one session: when that is lost, the rest of the work
-   * fails instead of going on in a new one, outside of the transaction. After a failure the next work gets a new session.
+   * fails instead of continuing in a new one, outside of the transaction. After a failure the next work gets a new session.
    */
   transaction<T>(work: (execute: Execute) => Promise<T>): Promise<T>
   end(): Promise<void>

@@ -13,6 +13,7 @@ import { backoffMs, type RetryPolicy } from '../../../base/time/retry.ts'
 import type { Store } from '../../../domain/ports/store.ts'
 import { isProgrammingError } from '../shared/is-programming-error.ts'
 import { postgresDialect } from '../sql/dialects/postgres-dialect.ts'
+import { createHotRuns } from '../sql/hot-runs.ts'
 import { migrate } from '../sql/migrations/migrate.ts'
 import type { SqlDriver } from '../sql/sql-driver.ts'
 import { createSqlStore } from '../sql/sql-store.ts'
@@ -39,7 +40,7 @@ export interface PostgresStoreOptions {
   readonly schema?: string
   /** Connections for reading. Default 4. */
   readonly readers?: number
-  /** Connections for writing; each has one transaction under way. Default 2. */
+  /** Connections for writing; each has one transaction under way. Of several, one is for new runs. Default 3. */
   readonly writers?: number
   /** How long work is tried again while the server is away, in milliseconds. Default 30,000. */
   readonly retryMs?: number
@@ -180,7 +181,7 @@ interface DriverParts {
 }
 
 function createDriver({ options, config, pool, builder, sockets, retry }: DriverParts): SqlDriver {
-  const { schema = 'public', writers = 2, answerMs = 10_000, ledger = false, pace } = options
+  const { schema = 'public', writers = 3, answerMs = 10_000, ledger = false, pace } = options
   const lanes = Array.from({ length: writers }, () => createConnection(config))
   const notifier = createNotifier({
     config,
@@ -197,6 +198,7 @@ function createDriver({ options, config, pool, builder, sockets, retry }: Driver
     builder,
     listeners: notifier,
     group: { lanes: writers, most: 128, isOnesFault, pace },
+    recent: createHotRuns(),
     // The database has its own clock.
     now: () => 0,
     ledger,

@@ -7,6 +7,7 @@ import { isAboutSubject } from '../../../domain/envelope/subjects.ts'
 import type { Erase, Erased, ErasedRun, SubjectQuery } from '../../../domain/ports/erase.ts'
 import { isTerminal } from '../../../domain/status.ts'
 import { tombstone } from '../shared/record-operations.ts'
+import type { SqlDialect } from './dialects/sql-dialect.ts'
 import { recordOperation, type TransactionEnds } from './operations.ts'
 import { createPruneStatements, deleteRuns, groupByEvents, sweepValues } from './prune.ts'
 import { toChunks } from './rows/chunk.ts'
@@ -20,8 +21,12 @@ import { ask, askAll, type Statement, type Steps } from './steps.ts'
 import type { EventTable, RunTable, Tables } from './tables.ts'
 
 export function createErase(driver: SqlDriver, ends: TransactionEnds): (request: Erase) => Promise<Erased> {
-  const statements = createEraseStatements(driver.builder)
-  const prune = createPruneStatements(driver.builder, driver.dialect, createTemplates('e'))
+  const statements = createEraseStatements(driver.builder, driver.dialect)
+  const prune = createPruneStatements(
+    driver.builder,
+    driver.dialect,
+    createTemplates('e', driver.dialect.lists),
+  )
   const { operations } = createRecordStatements(driver.builder, driver.dialect, createTemplates('a'))
 
   /** The tombstones, and what is about the runs without naming them in a column. */
@@ -109,8 +114,8 @@ async function countExisting(
 
 type EraseStatements = ReturnType<typeof createEraseStatements>
 
-function createEraseStatements(db: Kysely<Tables>) {
-  const templates = createTemplates('f')
+function createEraseStatements(db: Kysely<Tables>, { lists }: Pick<SqlDialect, 'lists'>) {
+  const templates = createTemplates('f', lists)
   const answers = (runId: string) => sql<boolean>`body like ${containing(JSON.stringify(runId))} escape '!'`
   return {
     heads: templates.list<object, string>((_, runIds) =>

@@ -1,6 +1,7 @@
 /**
- * Caches for the only writer of a database, so that neither it nor its streams read back what was just written. Not for
- * databases with several writers.
+ * Caches of what this process wrote, so that neither it nor its streams read it back. With several writers the database may
+ * have more: rows count only while their head in the database is the one that was written with them, and events are a
+ * beginning of what a reader gets.
  */
 
 import type { JournalEvent } from '../../../domain/event.ts'

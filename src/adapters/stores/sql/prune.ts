@@ -168,7 +168,7 @@ const parts = [
 export function createPruneStatements(
   db: Kysely<Tables>,
   dialect: SqlDialect,
-  templates: Templates = createTemplates('p'),
+  templates: Templates = createTemplates('p', dialect.lists),
 ) {
   const deletes = parts.map(([table, column]) =>
     templates.list<object, string>((_, runIds) =>

@@ -23,6 +23,8 @@ export interface SqlDriver {
   readonly ledger?: boolean
   /** Only for databases with a single writer. */
   readonly hot?: HotRuns
+  /** Only for databases with several writers: their rows are used if no process has written the run since. */
+  readonly recent?: HotRuns
   /** Removes the bytes of deleted rows from the files; returns where some may remain, and what to do about it. */
   purge(): Promise<readonly string[]>
   /** Only for databases with a single writer. */

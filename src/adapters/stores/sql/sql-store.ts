@@ -29,6 +29,7 @@ import type { SqlDriver } from './sql-driver.ts'
 import { createSqlRecords } from './sql-records.ts'
 import { createLeaseStatements } from './statements/lease-statements.ts'
 import { createReadStatements, type ReadStatements } from './statements/read-statements.ts'
+import { createTemplates } from './statements/templates.ts'
 import { createWriteStatements } from './statements/write-statements.ts'
 import { ask, askAll, type Statement } from './steps.ts'
 import type {
@@ -47,9 +48,9 @@ import { writeBatch } from './write/write-batch.ts'
 import { encodeEvents, type Write, type WriteResult } from './writes.ts'
 
 export function createSqlStore(driver: SqlDriver): Store {
-  const { builder, dialect, hot, listeners, ledger = false } = driver
-  const reads = createReadStatements(builder)
-  const tails = hot && createTails()
+  const { builder, dialect, hot, recent, listeners, ledger = false } = driver
+  const reads = createReadStatements(builder, createTemplates('r', dialect.lists))
+  const tails = createTails()
   const ends: TransactionEnds = {
     begin: { sql: dialect.begin, parameters: [] },
     commit: { sql: 'commit', parameters: [] },
@@ -67,23 +68,29 @@ export function createSqlStore(driver: SqlDriver): Store {
     ...createLeases(driver, nextName),
     ...createRunReader(driver, reads),
     read: async (runId, after, limit = defaultLimits.events) =>
-      (closing === undefined ? tails?.read(runId, after, limit) : undefined) ??
+      // With several writers the database may have more.
+      (hot && closing === undefined ? tails.read(runId, after, limit) : undefined) ??
       queryRows<EventTable, ReturnType<typeof toEvent>>(
         driver,
         reads,
         reads.events({ runId, after, limit }),
         toEvent,
       ),
+    readRecent(runId, after, limit = defaultLimits.events) {
+      const events = closing === undefined ? tails.read(runId, after, limit) : undefined
+      return events === undefined || events.length === 0 ? undefined : events
+    },
     onChange: (listener) => listeners.add(listener),
     sample: createSample(driver),
     usage: createUsage(driver),
     ...(ledger && { ledger: createSqlLedger(driver) }),
-    prune: (request) => prune(request).finally(() => tails?.forget()),
+    prune: (request) => prune(request).finally(() => tails.forget()),
     findRunsAbout: createFindRunsAbout(driver, reads),
     erase: (request) =>
       erase(request).finally(() => {
         hot?.forget()
-        tails?.forget()
+        recent?.forget()
+        tails.forget()
       }),
 
     close() {
@@ -110,51 +117,74 @@ function createNames(): () => string {
 interface WriteGroupParts {
   readonly reads: ReadStatements
   readonly ends: TransactionEnds
-  readonly tails: Tails | undefined
+  readonly tails: Tails
 }
 
-/** Commits concurrent writes together, and notifies listeners after the commit. */
-function createWriteGroup(
+/**
+ * Commits concurrent writes together. New runs have a connection of their own, if there are several: a caller waits for the
+ * answer, and a commit of few new rows is soon done.
+ */
+function createWriteGroup(driver: SqlDriver, parts: WriteGroupParts): GroupCommit<Write, WriteResult> {
+  const { lanes } = driver.group
+  const commit = createCommit(driver, parts)
+  const createGroup = (own: number) =>
+    createGroupCommit<Write, WriteResult>({
+      ...driver.group,
+      lanes: own,
+      comesFirst: isCreation,
+      commit,
+    })
+  if (lanes === 1) return createGroup(1)
+  const creations = createGroup(1)
+  const others = createGroup(lanes - 1)
+  return {
+    submit: (write) => (isCreation(write) ? creations : others).submit(write),
+    close: () => Promise.all([creations.close(), others.close()]).then(() => {}),
+  }
+}
+
+function isCreation({ kind }: Write): boolean {
+  return kind === 'create'
+}
+
+/** Commits writes in one transaction, and notifies listeners after the commit. */
+function createCommit(
   driver: SqlDriver,
   { reads, ends, tails }: WriteGroupParts,
-): GroupCommit<Write, WriteResult> {
-  const { chain, hot, listeners, ledger = false } = driver
+): (writes: readonly Write[]) => Promise<readonly WriteResult[]> {
+  const { chain, hot, recent, listeners, ledger = false } = driver
   const statements = createWriteStatements(driver.builder, driver.dialect)
-  return createGroupCommit<Write, WriteResult>({
-    ...driver.group,
-    // A caller waits for the answer to its new run.
-    comesFirst: ({ kind }) => kind === 'create',
-    async commit(writes) {
-      const results = await driver
-        .transaction((again) =>
-          writeBatch(writes, {
-            ...ends,
-            statements,
-            reads,
-            ledger,
-            now: driver.now(),
-            again,
-            ...(hot && { hot }),
-            ...(chain && { chain }),
-          }),
-        )
-        .catch((error: unknown) => {
-          hot?.forget()
-          tails?.forget()
-          throw error
-        })
-      const changed = new Map<string, number>()
-      for (const [index, write] of writes.entries()) {
-        const result = results[index]
-        if (result?.kind !== 'appended' && result?.kind !== 'created') continue
-        changed.set(write.runId, result.seq)
-        if (tails && write.kind !== 'release') keepTail(tails, write, result.seq)
-      }
-      if (changed.size > 0) driver.notifyOthers(changed)
-      for (const [runId, seq] of changed) listeners.notify(runId, seq)
-      return results
-    },
-  })
+  return async (writes) => {
+    const results = await driver
+      .transaction((again) =>
+        writeBatch(writes, {
+          ...ends,
+          statements,
+          reads,
+          ledger,
+          now: driver.now(),
+          again,
+          ...(hot && { hot }),
+          ...(recent && { recent }),
+          ...(chain && { chain }),
+        }),
+      )
+      .catch((error: unknown) => {
+        hot?.forget()
+        tails.forget()
+        throw error
+      })
+    const changed = new Map<string, number>()
+    for (const [index, write] of writes.entries()) {
+      const result = results[index]
+      if (result?.kind !== 'appended' && result?.kind !== 'created') continue
+      changed.set(write.runId, result.seq)
+      if (write.kind !== 'release') keepTail(tails, write, result.seq)
+    }
+    if (changed.size > 0) driver.notifyOthers(changed)
+    for (const [runId, seq] of changed) listeners.notify(runId, seq)
+    return results
+  }
 }
 
 function createRunWriter(
@@ -189,7 +219,7 @@ function createLeases(
   driver: SqlDriver,
   nextName: () => string,
 ): Pick<Store, 'claim' | 'renew' | 'nextWake'> {
-  const { hot } = driver
+  const { hot, recent } = driver
   const statements = createLeaseStatements(driver.builder, driver.dialect)
   return {
     async claim({ owner, leaseMs, limit, runId, except }) {
@@ -203,7 +233,7 @@ function createLeases(
         const values = { owner, leaseMs, limit, runId, except, claimId, now: driver.now() }
         return yield* ask<Taken>(statements.claim(values))
       })
-      hot?.forget(taken.map((row) => row.run_id))
+      for (const cache of [hot, recent]) cache?.forget(taken.map((row) => row.run_id))
       return taken.map((row) => ({
         runId: row.run_id,
         tenant: row.tenant,

@@ -1,5 +1,6 @@
 /** PostgreSQL: several writers, so row locks, and the clock of the server. */
 import { sql } from 'kysely'
+import { toNumberArray, toTextArray } from './postgres-arrays.ts'
 import type { SqlDialect } from './sql-dialect.ts'
 
 export const postgresDialect: SqlDialect = {
@@ -33,6 +34,10 @@ export const postgresDialect: SqlDialect = {
     toWholeNumber: (value) => sql<number>`floor(${value})`,
     readUsage: (name) =>
       sql<number>`(flex_events.payload::json -> 'usage' ->> ${sql.lit(name)})::double precision`,
+  },
+  lists: {
+    text: { type: 'text[]', encode: toTextArray },
+    number: { type: 'double precision[]', encode: toNumberArray },
   },
   // The start of the statement and not the moment of evaluation: only with that one can an index be used.
   now: () => sql<number>`floor(extract(epoch from statement_timestamp()) * 1000)::double precision`,

@@ -23,6 +23,8 @@ export interface SqlDialect {
   readonly columns: DialectColumns
   readonly locks: DialectLocks
   readonly sampling: DialectSampling
+  /** How a statement takes lists of any length as single values; absent where every item is a value of its own. */
+  readonly lists?: DialectLists
   /** The current time in milliseconds since 1970. */
   now(param: (name: keyof Timed) => number): RawBuilder<number>
   isMissingTable(error: unknown): boolean
@@ -70,6 +72,18 @@ interface DialectLocks {
   keepExistingValue(
     conflict: OnConflictBuilder<Tables, 'flex_values'>,
   ): ReturnType<OnConflictBuilder<Tables, 'flex_values'>['doNothing' | 'doUpdateSet']>
+}
+
+/** Lists as values: the column of many rows, or many keys. */
+export interface DialectLists {
+  readonly text: ListType
+  readonly number: ListType
+}
+
+interface ListType {
+  /** As it is written in a cast. */
+  readonly type: string
+  encode(values: readonly unknown[]): unknown
 }
 
 /** Expressions of the health figures. */

@@ -160,3 +160,34 @@ export const alike = {
 } as const satisfies {
   readonly [T in keyof typeof keys | 'flex_runs' | 'flex_events']: readonly (keyof Tables[T])[]
 }
+
+/** Columns that hold numbers; the others hold text. */
+export const numberColumns: ReadonlySet<string> = new Set([
+  'seq',
+  'version',
+  'at',
+  'timestamp',
+  'position',
+  'attempts',
+  'plan_version',
+  'wake_at',
+  'due_at',
+  'created_at',
+  'updated_at',
+  'started_at',
+  'ended_at',
+  'attempt_started_at',
+  'expires_at',
+  'resolved_at',
+  'satisfaction_score',
+  'observed_satisfaction',
+  'lease_epoch',
+  'lease_until',
+  'repair_calls',
+  'repair_input_tokens',
+  'repair_output_tokens',
+  'repair_cost_usd',
+  'repair_cost_unknown',
+  'repair_depth',
+  'latency_ms_saved',
+])

@@ -20,7 +20,7 @@ interface Claiming {
 export function createLeaseStatements(
   db: Kysely<Tables>,
   dialect: SqlDialect,
-  templates: Templates = createTemplates('l'),
+  templates: Templates = createTemplates('l', dialect.lists),
 ) {
   const until = (param: Param<Timed & { leaseMs: number }>) =>
     sql<number>`${dialect.now(param)} + ${param('leaseMs')}`

@@ -4,11 +4,11 @@ import type { AskQuery, RunQuery } from '../../../../domain/ports/store.ts'
 import { defaultLimits } from '../../shared/list-order.ts'
 import type { Statement } from '../steps.ts'
 import type { Tables } from '../tables.ts'
-import { createTemplates, type Templates } from './templates.ts'
+import type { Templates } from './templates.ts'
 
 export type ReadStatements = ReturnType<typeof createReadStatements>
 
-export function createReadStatements(db: Kysely<Tables>, templates: Templates = createTemplates('r')) {
+export function createReadStatements(db: Kysely<Tables>, templates: Templates) {
   const ofRun = (table: 'flex_plan_snapshots' | 'spans' | 'hitl_events') =>
     templates.query<{ runId: string }>((param) =>
       db.selectFrom(table).selectAll().where('run_id', '=', param('runId')).orderBy('seq'),

@@ -17,7 +17,7 @@ type Take = Pick<NameTable, 'name_hash' | 'name' | 'body' | 'take_id'> & Timed &
 export function createRecordStatements(
   db: Kysely<Tables>,
   dialect: SqlDialect,
-  templates: Templates = createTemplates('k'),
+  templates: Templates = createTemplates('k', dialect.lists),
 ) {
   return {
     tokens: createTokenStatements(db, dialect, templates),

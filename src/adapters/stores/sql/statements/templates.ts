@@ -1,60 +1,34 @@
 /** Query templates: compiled once and bound to new values each time, because building a query costs more than running it. */
 import type { Compilable } from 'kysely'
+import type { DialectLists } from '../dialects/sql-dialect.ts'
 import type { Statement } from '../steps.ts'
+import { createListTemplates } from './list-templates.ts'
+import {
+  type Compile,
+  type Fill,
+  type Param,
+  Placeholder,
+  type Placeholders,
+  type Templates,
+} from './placeholder.ts'
 
-/** Marks a value that is bound later. */
-class Placeholder {
-  readonly name: string
-  /** Which item of a list, or which row. */
-  readonly index: number
-  constructor(name: string, index = 0) {
-    this.name = name
-    this.index = index
-  }
-}
-
-/** Returns the placeholder of a value, typed as the value, so that the query is type-checked. */
-export type Param<P> = <K extends keyof P & string>(name: K) => P[K]
-
-/** Rows of placeholders. */
-type Placeholders = Record<string, unknown>[]
-
-export interface Templates {
-  /** A query with named values. */
-  query<P>(build: (param: Param<P>) => Compilable): (values: P) => Statement
-  /** A query for at most one row. */
-  one<P>(build: (param: Param<P>) => Compilable): (values: P) => Statement
-  /** A query by a list of unique keys, of any length but zero. It is filled up to a power of two with its last key. */
-  list<P, T>(
-    build: (param: Param<P>, items: T[]) => Compilable,
-  ): (values: P, items: readonly T[]) => Statement
-  /**
-   * A query that takes whole rows, in as few statements as are worth preparing, and with as few values as possible, for
-   * binding them costs more than the rest. Columns that hold nothing in all of the rows are left out: they must be null where
-   * nothing is said of them. What is often the same in all rows (`alike`) is given once when it is.
-   */
-  rows<R extends object>(
-    columns: readonly string[],
-    alike: readonly string[],
-    build: (placeholders: Placeholders) => Compilable,
-  ): (rows: readonly R[]) => Statement[]
-}
+export type { Param, Templates } from './placeholder.ts'
 
 /** The most items or rows in one statement. */
 const largest = 64
 
-/** `prefix` keeps the names of several sets of templates on one connection apart. */
-export function createTemplates(prefix: string): Templates {
+/**
+ * `prefix` keeps the names of several sets of templates on one connection apart. With `lists`, a statement takes keys and rows
+ * as lists, so that there is one form of it, however many there are.
+ */
+export function createTemplates(prefix: string, lists?: DialectLists): Templates {
   let names = 0
-  const compile = (query: Compilable, single = false): Required<Statement> => {
+  const compile: Compile = (query, single = false) => {
     const { sql, parameters } = query.compile()
     names += 1
     return { sql, parameters, single, name: `proviso_${prefix}${names}` }
   }
-  const fill = (
-    { sql, name, single, parameters }: Required<Statement>,
-    value: (placeholder: Placeholder) => unknown,
-  ): Statement => {
+  const fill: Fill = ({ sql, name, single, parameters }, value) => {
     const filled = new Array<unknown>(parameters.length)
     for (let index = 0; index < filled.length; index++) {
       const item = parameters[index]
@@ -76,6 +50,10 @@ export function createTemplates(prefix: string): Templates {
   return {
     query: (build) => once(build, false),
     one: (build) => once(build, true),
+    each(build) {
+      const one = once(build, false)
+      return (rows) => rows.map(one)
+    },
 
     list<P, T>(build: (param: Param<P>, items: T[]) => Compilable) {
       const bySize = new Map<number, Required<Statement>>()
@@ -126,6 +104,7 @@ export function createTemplates(prefix: string): Templates {
         return statements
       }
     },
+    ...(lists && createListTemplates(lists, compile, fill)),
   }
 }
 

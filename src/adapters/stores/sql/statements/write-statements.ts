@@ -43,7 +43,7 @@ export type LockedRow = Pick<RunTable, (typeof lockedColumns)[number]> & Timed
 export function createWriteStatements(
   db: Kysely<Tables>,
   dialect: SqlDialect,
-  templates: Templates = createTemplates('w'),
+  templates: Templates = createTemplates('w', dialect.lists),
 ) {
   return {
     ...createHeadStatements(db, dialect, templates),
@@ -55,7 +55,7 @@ export function createWriteStatements(
 /** Statements on the heads of runs: lock, insert, update. */
 function createHeadStatements(db: Kysely<Tables>, dialect: SqlDialect, templates: Templates) {
   const updateOf = (names: readonly (typeof changingColumns)[number][]) =>
-    templates.query<HeadChange>((param) =>
+    templates.each<HeadChange>((param) =>
       db
         .updateTable('flex_runs')
         .set(Object.fromEntries(names.map((name) => [name, param(name)])))
@@ -88,7 +88,7 @@ function createHeadStatements(db: Kysely<Tables>, dialect: SqlDialect, templates
         .returning('run_id'),
     ),
 
-    updateHead: updateOf(changingColumns),
+    updateHeads: updateOf(changingColumns),
 
     /** For appends that change neither lease nor due time: setting them would make SQLite write their indexes again. */
     updateProgress: updateOf(progressColumns),

@@ -1,6 +1,6 @@
 /** Writes what a batch changes: large values first, then heads, journal and projections, and the end of the transaction. */
 
-import { dueAt, type HeadCore } from '../../projections/heads.ts'
+import { dueAt } from '../../projections/heads.ts'
 import type { Changes } from '../../projections/projections.ts'
 import { type Encoded, encode, encodeOnce } from '../../shared/codec.ts'
 import { correctionRow } from '../ledger.ts'
@@ -30,12 +30,10 @@ export function* changeStatements(
   const own = touched.map((run, index) => rowsOf(run, changes[index]))
   const all = <R>(pick: (rows: RunRows) => R[]): R[] => own.flatMap(pick)
   const events = linkLast(touched, chain)
+  const changed = touched.filter((run) => run.head !== run.stored)
   const writes = [
-    ...touched
-      .filter((run) => run.head !== run.stored)
-      .map(({ head, stored }) =>
-        statements[isHeldAlike(head, stored) ? 'updateProgress' : 'updateHead'](changeRow(head)),
-      ),
+    ...statements.updateProgress(changed.filter(isHeldAlike).map(({ head }) => changeRow(head))),
+    ...statements.updateHeads(changed.filter((run) => !isHeldAlike(run)).map(({ head }) => changeRow(head))),
     ...statements.insertEvents(events),
     ...statements.upsertNodes(all(({ nodes }) => nodes)),
     ...statements.upsertSnapshots(all(({ snapshots }) => snapshots)),
@@ -63,7 +61,7 @@ function linkLast(touched: readonly OpenRun[], chain: CommitChain | undefined): 
 }
 
 /** Whether an append leaves the holder and the due time of a run as they are in its row. */
-function isHeldAlike(head: HeadCore, stored: HeadCore): boolean {
+function isHeldAlike({ head, stored }: Pick<OpenRun, 'head' | 'stored'>): boolean {
   return head.owner === stored.owner && head.leaseUntil === stored.leaseUntil && dueAt(head) === dueAt(stored)
 }
 

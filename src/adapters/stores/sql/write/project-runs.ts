@@ -4,7 +4,6 @@ import type { PlanView } from '../../../../domain/plan/progress.ts'
 import type { HeadCore } from '../../projections/heads.ts'
 import { type Before, type Changes, project } from '../../projections/projections.ts'
 import { decode } from '../../shared/codec.ts'
-import type { HotRuns } from '../hot-runs.ts'
 import { loadValues } from '../rows/load-values.ts'
 import { toAsk, toStoredNode, type Values } from '../rows/rows.ts'
 import type { ReadStatements } from '../statements/read-statements.ts'
@@ -26,12 +25,19 @@ export interface OpenRun {
   readonly values: Map<string, string>
 }
 
+interface RowsOfRuns {
+  /** Read from the database. */
+  readonly before: ReadonlyMap<string, RowsBefore>
+  /** Taken from a cache. */
+  readonly kept: ReadonlyMap<string, Before>
+}
+
 const nothing: Before = { node: () => undefined, ask: () => undefined, plan: () => undefined }
 
 export function* projectRuns(
   runs: readonly OpenRun[],
-  before: ReadonlyMap<string, RowsBefore>,
-  { reads, hot }: { readonly reads: Pick<ReadStatements, 'values'>; readonly hot?: HotRuns },
+  { before, kept }: RowsOfRuns,
+  reads: Pick<ReadStatements, 'values'>,
 ): Steps<Changes[]> {
   const rows = [...before.values()].flatMap(({ nodes, asks, plan }) => [
     ...nodes.values(),
@@ -42,7 +48,7 @@ export function* projectRuns(
   return runs.map((run) => {
     const { runId } = run.head
     const found = before.get(runId)
-    const rows = hot?.get(runId) ?? (found === undefined ? nothing : readBefore(found, values))
+    const rows = kept.get(runId) ?? (found === undefined ? nothing : readBefore(found, values))
     return project(run.head, run.events, rows)
   })
 }

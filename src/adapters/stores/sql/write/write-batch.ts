@@ -18,7 +18,7 @@ import {
   released,
   type StoredHead,
 } from '../../projections/heads.ts'
-import type { Changes } from '../../projections/projections.ts'
+import type { Before, Changes } from '../../projections/projections.ts'
 import type { HotRuns } from '../hot-runs.ts'
 import { headRow, toCore } from '../rows/rows.ts'
 import type { CommitChain } from '../sql-driver.ts'
@@ -45,22 +45,24 @@ export interface BatchContext {
   readonly chain?: CommitChain
   /** Cached rows that need not be read, for a single writer. */
   readonly hot?: HotRuns
+  /** Cached rows of a database with several writers: they count if the head in the database is the one they belong to. */
+  readonly recent?: HotRuns
 }
 
 type Create = Extract<Write, { kind: 'create' }>
 
 export function* writeBatch(writes: readonly Write[], context: BatchContext): Steps<WriteResult[]> {
   const opened = yield* open(writes, context)
-  const { runs, results, before, now } = opened
+  const { runs, results, before, now, kept } = opened
   yield* createRuns(writes, opened, context)
   for (const write of writes) {
     if (!results.has(write)) results.set(write, judge(write, runs.get(write.runId), now))
   }
   const touched = [...runs.values()].filter((run) => run.touched)
-  const changes = yield* projectRuns(touched, before, context)
+  const changes = yield* projectRuns(touched, { before, kept }, context.reads)
   yield* changeStatements(touched, changes, context)
   for (const [index, { head, begins }] of touched.entries())
-    context.hot?.wrote(head, changes[index] as Changes, begins)
+    (context.hot ?? context.recent)?.wrote(head, changes[index] as Changes, begins)
   return writes.map((write) => results.get(write) ?? { kind: 'missing' })
 }
 
@@ -69,6 +71,8 @@ interface Opened {
   /** What is decided already. */
   readonly results: Map<Write, WriteResult>
   readonly before: Map<string, RowsBefore>
+  /** Rows that were not read, because they are in a cache. */
+  readonly kept: Map<string, Before>
   readonly now: number
 }
 
@@ -80,7 +84,8 @@ function* open(writes: readonly Write[], context: BatchContext): Steps<Opened> {
   // Of a new run only its creation is asked for: whether the id is taken shows when its row is inserted.
   const existing = new Set(writes.filter(({ kind }) => kind !== 'create').map(({ runId }) => runId))
   const locked = cold.map(([runId]) => runId).filter((runId) => existing.has(runId))
-  const selects = cold.flatMap(([runId, own]) => selectsBefore(runId, own, context))
+  const unknown = cold.filter(([runId]) => context.recent?.get(runId) === undefined)
+  const selects = unknown.flatMap(([runId, own]) => selectsBefore(runId, own, context))
   const asked = context.again ? writes.filter((write) => write.kind !== 'release') : []
   // A new run has no row that returns the time.
   const asksTime = statements.hasClock && writes.some((write) => write.kind === 'create')
@@ -97,9 +102,12 @@ function* open(writes: readonly Write[], context: BatchContext): Steps<Opened> {
   ]
   const headRows = locked.length > 0 ? (answers.shift() ?? []) : []
   const runs = new Map<string, OpenRun>()
+  const kept = new Map<string, Before>()
   for (const runId of events.keys()) {
     const hot = context.hot?.get(runId)
-    if (hot) runs.set(runId, openRun(hot.head))
+    if (!hot) continue
+    runs.set(runId, openRun(hot.head))
+    kept.set(runId, hot)
   }
   for (const row of headRows as unknown as LockedRow[]) runs.set(row.run_id, openRun(toCore(row)))
   const before = rowsBefore(selects, answers.splice(0, selects.length))
@@ -108,7 +116,38 @@ function* open(writes: readonly Write[], context: BatchContext): Steps<Opened> {
   for (const [index, write] of asked.entries()) {
     if (answers[index]?.[0]?.['write_id'] === write.writeId) results.set(write, happened(write))
   }
-  return { runs, results, before, now: typeof time === 'number' ? time : now }
+  if (context.recent) yield* keepRecent(cold, { runs, before, kept }, { ...context, recent: context.recent })
+  return { runs, results, before, kept, now: typeof time === 'number' ? time : now }
+}
+
+/**
+ * Takes the rows of held runs from the cache. Rows change only with an append, which raises the sequence number of the head;
+ * so the rows of a run that another process has written meanwhile are read after all.
+ */
+function* keepRecent(
+  cold: readonly (readonly [runId: string, events: readonly NewEvent[]])[],
+  { runs, before, kept }: Pick<Opened, 'runs' | 'before' | 'kept'>,
+  context: BatchContext & { readonly recent: HotRuns },
+): Steps<void> {
+  const { recent } = context
+  const outdated: (readonly [string, readonly NewEvent[]])[] = []
+  for (const [runId, events] of cold) {
+    const known = recent.get(runId)
+    const head = runs.get(runId)?.head
+    if (known === undefined || head === undefined) continue
+    if (isSameHead(known.head, head)) kept.set(runId, known)
+    else outdated.push([runId, events])
+  }
+  if (outdated.length === 0) return
+  recent.forget(outdated.map(([runId]) => runId))
+  const selects = outdated.flatMap(([runId, events]) => selectsBefore(runId, events, context))
+  if (selects.length === 0) return
+  const answers = yield selects.map(({ statement }) => statement)
+  for (const [runId, rows] of rowsBefore(selects, answers)) before.set(runId, rows)
+}
+
+function isSameHead(one: HeadCore, other: HeadCore): boolean {
+  return one.seq === other.seq && one.epoch === other.epoch && one.createdAt === other.createdAt
 }
 
 /** Returns the new events of each run; a run that is created has no rows to read. */
