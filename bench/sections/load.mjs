@@ -31,11 +31,12 @@ export async function measureLoad({ server: given, warmUp, steps }) {
       await server.ask('begin')
       const start = performance.now()
       const stream = () => client.stream(chain)
-      const found = await (wanted.seconds === undefined
+      const all = await (wanted.seconds === undefined
         ? atOnce(concurrent, wanted.runs, stream)
         : forSeconds(concurrent, wanted.seconds, stream))
       const seconds = (performance.now() - start) / 1_000
       const { lag, processorMs } = await server.ask('end')
+      const found = all.filter(({ error }) => error === undefined)
       const runs = found.length
       rows.push({
         concurrent,
@@ -50,6 +51,7 @@ export async function measureLoad({ server: given, warmUp, steps }) {
         gaps: sum(found.map(({ gaps }) => gaps)),
         shed: sum(found.map(({ shed }) => shed)),
         unfinished: found.filter(({ over }) => !over).length,
+        failed: all.length - found.length,
       })
     }
     return rows
@@ -79,7 +81,8 @@ async function forSeconds(concurrent, seconds, work) {
   let over = false
   const worker = async () => {
     while (!over) {
-      const result = await work()
+      // What was refused for good counts as such: other versions may fail where this one does not.
+      const result = await work().catch((error) => ({ error }))
       if (!over) results.push(result)
     }
   }
@@ -87,8 +90,6 @@ async function forSeconds(concurrent, seconds, work) {
   const time = new Promise((resolve) => setTimeout(resolve, seconds * 1_000))
   await Promise.race([time, workers])
   over = true
-  // The client closes its connections next.
-  workers.catch(() => {})
   return results
 }
 
