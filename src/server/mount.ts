@@ -46,7 +46,12 @@ export function mountRoute(fastify: FastifyInstance, route: Route, mounting: Mou
   const hasPage = shapes.some(({ schema }) => schema !== undefined)
   const willStream = ({ headers }: FastifyRequest) =>
     shapes.length > 0 && (!hasPage || acceptsStream(headers.accept))
+  const countRefusedBody = async (request: FastifyRequest) => {
+    if (route.checkHead) await mounting.rateLimit.countRefusedBody(nameTarget(route, request))
+  }
   fastify.route({
+    // Also for a body that cannot be parsed, which never reaches the handler.
+    onError: countRefusedBody,
     method: route.method,
     url: route.path,
     ...(route.bodyLimit !== undefined && { bodyLimit: route.bodyLimit }),
@@ -65,7 +70,7 @@ export function mountRoute(fastify: FastifyInstance, route: Route, mounting: Mou
       if (permit && 'refused' in permit) return sendRefusal(reply, permit, mounting)
       try {
         const answer = await answerInTime(route, request, { ...mounting, signal })
-        if (route.checkHead && 'refused' in answer) await mounting.rateLimit.countRefusedBody(request.url)
+        if ('refused' in answer) await countRefusedBody(request)
         // From here on the response is written, or a stream follows the run.
         mounting.known(request).onAccepted()
         if ('refused' in answer) return sendRefusal(reply, answer, mounting)
@@ -77,9 +82,6 @@ export function mountRoute(fastify: FastifyInstance, route: Route, mounting: Mou
           mounting.reportError(cause, request)
         })
         return reply
-      } catch (cause) {
-        if (route.checkHead) await mounting.rateLimit.countRefusedBody(request.url)
-        throw cause
       } finally {
         permit?.release()
       }
@@ -134,7 +136,8 @@ async function checkHead(
   { rateLimit, served }: Mounting,
 ): Promise<Refusal | undefined> {
   const limited =
-    (await rateLimit.countCallback(request.ip)) ?? (await rateLimit.checkRefusedBodies(request.url))
+    (await rateLimit.countCallback(request.ip)) ??
+    (await rateLimit.checkRefusedBodies(nameTarget(route, request)))
   if (limited) return limited
   // Fastify parses path parameters as strings.
   const params = request.params as Call['params']
@@ -142,6 +145,11 @@ async function checkHead(
   if (wrong.length > 0) return refuseIssues('request/unreadable', wrong)
   const refused = await route.checkHead?.({ params, headers: readHeaders(request) }, served)
   return refused && ((await rateLimit.countFailure(request.ip)) ?? refused)
+}
+
+/** Names what a URL stands for: another query or spelling of the path is not another target. */
+function nameTarget({ operation }: Route, { params }: FastifyRequest): string {
+  return JSON.stringify([operation, params])
 }
 
 /** Refuses compressed bodies: they are not decompressed, because a small body could become a huge one. */
