@@ -40,7 +40,7 @@ const commands: Readonly<Record<string, () => Promise<AddCommand>>> = {
   schema: async () => (await import('./commands/schema.ts')).addSchemaCommands,
   token: async () => (await import('./commands/token.ts')).addTokenCommands,
   secrets: async () => (await import('./commands/secrets.ts')).addSecretsCommands,
-  dev: async () => (await import('./commands/dev.ts')).addDevCommands,
+  dev: async () => (await import('./commands/health-check.ts')).addDevCommands,
 }
 
 const versionFlags: readonly string[] = ['-V', '--version']

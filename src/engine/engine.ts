@@ -3,7 +3,7 @@
  * are in memory; waiting runs are in the store. Takes answers that arrive late.
  */
 import { ProvisoError } from '../base/errors/error.ts'
-import { settleWithin } from '../base/time/settle-within.ts'
+import { settleWithin } from '../base/time/clock.ts'
 import type { AttemptRef, DoubtfulCall } from '../domain/attempt/call-key.ts'
 import type { NewEvent } from '../domain/event.ts'
 import type { AttemptResult } from '../domain/output.ts'
@@ -20,9 +20,8 @@ import { createChanges, createRunWaiters, loadEvents, loadState, watchRun } from
 import { createLifecycle } from './journal/lifecycle-listeners.ts'
 import { lookForAnswer } from './perform/perform.ts'
 import { replayRun } from './replay/replay.ts'
-import { type ActiveRuns, createActiveRuns, releaseRuns } from './runs/active-runs.ts'
+import { type ActiveRuns, createActiveRuns, createStarts, releaseRuns } from './runs/active-runs.ts'
 import { type EngineSettings, resolveSettings } from './runs/engine-settings.ts'
-import { createStarts } from './runs/start-run.ts'
 
 export type { Engine, EngineOptions, StartOptions } from './engine-options.ts'
 

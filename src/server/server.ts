@@ -9,16 +9,16 @@ import { boundReads } from '../engine/journal/bound-reads.ts'
 import { getAnswerMs } from '../engine/runs/engine-settings.ts'
 import { type AuthOptions, createAuthenticate } from './auth/authenticate.ts'
 import { createOnceServer } from './http/idempotency.ts'
-import { readBody } from './http/read-parts.ts'
 import {
   createRequestContexts,
   isForeignPage,
   isLoopbackAddress,
   isLoopbackName,
   preflightHeaders,
+  readBody,
   readTraceId,
   requireOrigins,
-} from './http/request-context.ts'
+} from './http/read-request.ts'
 import { type Mounting, mountRoute, sendRefusal } from './mount.ts'
 import { type AdmissionOptions, createAdmission, createLoopLag } from './overload/admission.ts'
 import {

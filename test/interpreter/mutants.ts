@@ -44,7 +44,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'a fallback runs after its primary succeeded',
-    file: 'src/plan/prove/resolve/edges.ts',
+    file: 'src/plan/prove/resolve/resolve.ts',
     find: "links.control({ from, to: node.id, when: 'fail' })",
     replace: "links.control({ from, to: node.id, when: 'always' })",
     seed: 21,

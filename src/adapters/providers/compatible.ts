@@ -4,8 +4,7 @@ import type { LanguageModelV3 } from '@ai-sdk/provider'
 import type { Provider } from '../../domain/ports/provider.ts'
 import { secretsIn } from '../../domain/redaction/redact.ts'
 import { safeFetch } from './call/safe-fetch.ts'
-import { sdkProvider } from './call/sdk-provider.ts'
-import { splitServer } from './call/split-server.ts'
+import { sdkProvider, splitServer } from './call/sdk-provider.ts'
 
 export interface CompatibleOptions {
   /** The part of a model's name before the slash. Default `compatible`. */

@@ -49,3 +49,17 @@ export function timeOrderedId(now: number, random: Uint8Array): string {
 }
 
 const hexOf = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'))
+
+/**
+ * Settles as `work` does; rejects with `late()` at `until`, because what it waits for, such as a database, may never
+ * answer.
+ */
+export function settleWithin<T>(
+  work: Promise<T>,
+  { clock, until, late }: { readonly clock: Clock; readonly until: number; readonly late: () => unknown },
+): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const cancelTimer = clock.timer(until, () => reject(late()))
+    work.then(resolve, reject).finally(cancelTimer)
+  })
+}

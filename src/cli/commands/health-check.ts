@@ -1,4 +1,4 @@
-/** `proviso health-check`: reports from a store's trace spans how well models meet their contracts, and what to change. */
+/** `proviso health-check`, also under `proviso dev`: reports from a store's trace spans how well models meet their contracts, and what to change. */
 import { writeFileSync } from 'node:fs'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { ProvisoError } from '../../base/errors/error.ts'
@@ -308,4 +308,9 @@ function recommendations({ recommendations: rows }: HealthReport, dim: Style['di
 
 function aligned(rows: readonly (readonly string[])[]): string[] {
   return rows.length === 0 ? [] : table(rows[0] ?? [], rows.slice(1)).split('\n')
+}
+
+/** `proviso dev`: tools for pipeline maintainers. */
+export function addDevCommands(program: Command): void {
+  addHealthCheckCommand(program.command('dev').description('tools for pipeline maintainers'))
 }

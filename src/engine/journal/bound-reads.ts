@@ -3,8 +3,7 @@
  * bound here: a write that was given up may still take effect, so each caller of one decides what that means.
  */
 import { ProvisoError } from '../../base/errors/error.ts'
-import type { Clock } from '../../base/time/clock.ts'
-import { settleWithin } from '../../base/time/settle-within.ts'
+import { type Clock, settleWithin } from '../../base/time/clock.ts'
 import type { Store } from '../../domain/ports/store.ts'
 
 const reads = [

@@ -3,8 +3,7 @@
  * changes, or until it has ended or waits for a person, in whichever process it is executed.
  */
 import { messageOf, ProvisoError } from '../../base/errors/error.ts'
-import type { Clock } from '../../base/time/clock.ts'
-import { settleWithin } from '../../base/time/settle-within.ts'
+import { type Clock, settleWithin } from '../../base/time/clock.ts'
 import type { Diagnostic } from '../../domain/diagnostic.ts'
 import type { EventPayloads, JournalEvent } from '../../domain/event.ts'
 import type { Store } from '../../domain/ports/store.ts'

@@ -11,6 +11,7 @@ import type { RunHead, RunState } from '../../domain/run.ts'
 import { statusOf } from '../journal/run-head.ts'
 import {
   asksAreAnsweredOnceInTimeAndAsShown,
+  compareAsks,
   labelledNodesHaveAPerson,
   questionsAreAnsweredFirst,
   reworkFollowsARejection,
@@ -48,7 +49,6 @@ import {
   timersFireOnceAndNotEarly,
 } from './rules/plans-and-limits.ts'
 import type { Rule } from './rules/rule.ts'
-import { compareAsks } from './verify-asks.ts'
 
 /** What a journal is held against, where it is known. */
 interface Beside {

@@ -19,10 +19,18 @@ import { policies, policyNames } from './obligations/policies.ts'
 import { applyContracts, nodeContracts, raoPolicies } from './obligations/rao-contracts.ts'
 import { shape } from './obligations/shape.ts'
 import { answer, contractsFit, supply } from './obligations/supply.ts'
-import type { Obligation, ProveRequest, Resolved, ResolvedNode, Slot } from './proof-request.ts'
+import {
+  findUnparsedDraft,
+  findUnparsedInput,
+  type Obligation,
+  type ProveRequest,
+  type Resolved,
+  type ResolvedNode,
+  type Slot,
+  size,
+} from './proof-request.ts'
 import { resolveDraft } from './resolve/resolve.ts'
 import { inBody } from './resolve/resolve-body.ts'
-import { findUnparsedDraft, findUnparsedInput, size } from './unparsed-input.ts'
 
 export type ProveResult =
   | { readonly ok: true; readonly plan: Plan }

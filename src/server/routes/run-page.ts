@@ -1,4 +1,6 @@
-/** Routes that show what is stored about one run: everything for debugging (`GET runs/:id`), or its journal. */
+/** Routes that show what is stored about one run: everything for debugging (`GET runs/:id`), its answer, its journal. */
+
+import { ProvisoError } from '../../base/errors/error.ts'
 import { isObject, type Json, own } from '../../base/json.ts'
 import { errorSchema } from '../../domain/errors/error-envelope.ts'
 import { storedError } from '../../domain/errors/failure-error.ts'
@@ -8,6 +10,7 @@ import type { MessageRow, NodeRow, OutputRow, SnapshotRow } from '../../domain/p
 import { currentNodes } from '../../domain/run/current-nodes.ts'
 import type { RunHead } from '../../domain/run.ts'
 import { closed, countOrNone, text } from '../../domain/schemas/parts.ts'
+import { isTerminal } from '../../domain/status.ts'
 import { refusal } from '../problem.ts'
 import type { Route } from '../route.ts'
 import type { ServedApp } from '../served.ts'
@@ -270,5 +273,34 @@ export const runEvents: Route = {
     const page = await readPage(app.store, { runId, correlationId, redactor: app.redactor, after, limit })
     // Frames are JSON, because they come from the journal.
     return { status: 200, body: page as unknown as Json }
+  },
+}
+
+/** `GET runs/:id/output`: the answer of a run as its contract asks for it, with its secrets. All other pages redact it. */
+export const showOutput: Route = {
+  method: 'GET',
+  path: `${api}/runs/:runId/output`,
+  operation: 'showOutput',
+  summary: 'Get the answer of a completed run, secrets included',
+  roles: ['caller', 'operator'],
+  params: runParams,
+  replies: {
+    200: ok('The answer', {
+      type: 'object',
+      required: ['runId', 'status', 'output'],
+      properties: { runId: text, status: { const: 'completed' }, output: true },
+    }),
+    ...refusals(404, 409),
+  },
+  async handle({ caller, params }, { app }) {
+    const { runId, status } = await requireRun(app, caller, params['runId'] ?? '')
+    const row = await app.store.output(runId)
+    if (status !== 'completed' || row?.output === undefined)
+      throw new ProvisoError('run/state', `Run "${runId}" has no answer: it is ${status}`, {
+        hint: isTerminal(status)
+          ? `Read why with GET ${api}/runs/${runId}`
+          : `Follow it with GET ${api}/runs/${runId}/events`,
+      })
+    return { status: 200, body: { runId, status, output: row.output } }
   },
 }

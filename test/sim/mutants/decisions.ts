@@ -79,7 +79,7 @@ export const decisionMutants: readonly Mutant[] = [
   },
   {
     name: 'a node waits for the first of its sources alone',
-    file: 'src/plan/prove/resolve/edges.ts',
+    file: 'src/plan/prove/resolve/resolve.ts',
     find: 'Object.values(node.inputs ?? {}).flatMap(sourcesOf)',
     replace: 'Object.values(node.inputs ?? {}).flatMap((each) => sourcesOf(each).slice(0, 1))',
     seed: 55,

@@ -1,7 +1,7 @@
 /** Mistakes that leave a caller without an answer: starts, results, replies, cancellations. */
 import type { Mutant } from './mutant.ts'
 
-const starts = 'src/engine/runs/start-run.ts'
+const starts = 'src/engine/runs/active-runs.ts'
 const inputs = 'src/engine/engine.ts'
 const never = 'new Promise<never>(() => {})'
 
@@ -50,7 +50,7 @@ export const livenessMutants: readonly Mutant[] = [
   },
   {
     name: 'a call waits for ever for a store that does not answer',
-    file: 'src/base/time/settle-within.ts',
+    file: 'src/base/time/clock.ts',
     find: 'reject(late())',
     replace: 'void [reject, late]',
     seed: 46,

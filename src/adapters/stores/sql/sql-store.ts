@@ -24,7 +24,7 @@ import {
   type Values,
 } from './rows/rows.ts'
 import { toSpan } from './rows/span-rows.ts'
-import { createSample } from './sample.ts'
+import { createSample, createUsage } from './sample.ts'
 import type { SqlDriver } from './sql-driver.ts'
 import { createSqlRecords } from './sql-records.ts'
 import { createLeaseStatements } from './statements/lease-statements.ts'
@@ -43,7 +43,6 @@ import type {
   SnapshotTable,
   SpanTable,
 } from './tables.ts'
-import { createUsage } from './usage.ts'
 import { writeBatch } from './write/write-batch.ts'
 import { encodeEvents, type Write, type WriteResult } from './writes.ts'
 

@@ -13,12 +13,13 @@ import type { Priced, Pricing } from '../candidates/prices.ts'
 import type { Choice } from '../search-request.ts'
 import { type Assembled, assemble } from './assemble.ts'
 import { type Chosen, choose } from './choose.ts'
-import { addCheck, type Enforcement } from './enforce.ts'
 import { explain, explainNode } from './explain.ts'
 import { buildObjectSchema, describePostCondition } from './node-contracts.ts'
 import {
   acceptsMoreInputs,
   addBrief,
+  addCheck,
+  type Enforcement,
   findExtraCandidates,
   getVariants,
   type Variants,

@@ -1,8 +1,8 @@
-/** Damage by prose around the document: explanations, greetings, citations and apologies. */
+/** Damage by text around the document: prose, code fences, tags, special tokens and reasoning blocks. */
 import type { Random } from '../random.ts'
 import { rootForm } from '../shape.ts'
 import type { Damage, Sample } from '../types.ts'
-import { around, embedded, isDocument } from './outcome.ts'
+import { around, decoyText, embedded, isDocument, isText } from './outcome.ts'
 
 const BEFORE = [
   'Sure! Here is the JSON you asked for:\n\n',
@@ -72,6 +72,7 @@ function talk(name: string, before: readonly string[], after: readonly string[])
 }
 
 /** Brackets in prose can only be distinguished from the answer when the answer consists of objects. */
+/** Explanations, greetings, citations and apologies. */
 export const PROSE: readonly Damage[] = [
   talk('prose-before', BEFORE, ['']),
   talk('prose-after', [''], AFTER),
@@ -106,4 +107,150 @@ export const PROSE: readonly Damage[] = [
       return embedded(sample, sample.value)
     },
   },
+]
+
+function fence(name: string, apply: Damage['apply']): Damage {
+  return {
+    name,
+    family: 'fence',
+    slot: 'embed',
+    apply: (random, sample) => (isText(sample) ? undefined : apply(random, sample)),
+  }
+}
+
+/** A fence inside the document would end the one around it for a reader that only checks lines. */
+const hasRawFence = (sample: Sample): boolean => /^\s*(```|~~~)/m.test(sample.text)
+
+/** Code fences: labelled, unlabelled, mislabelled, unclosed, nested, inline, with other code before. */
+export const FENCES: readonly Damage[] = [
+  fence('fence-json', (r, s) => around(s, r.pick(['```json\n', '```JSON\n', '``` json\n']), '\n```')),
+  fence('fence-bare', (_, s) => around(s, '```\n', '\n```')),
+  fence('fence-mislabelled', (r, s) =>
+    around(s, `\`\`\`${r.pick(['python', 'javascript', 'text', 'yaml', 'jsonc'])}\n`, '\n```\n'),
+  ),
+  fence('fence-unclosed', (_, s) => around(s, '```json\n', '')),
+  fence('fence-only-closed', (_, s) => (isDocument(s) ? around(s, '', '\n```') : undefined)),
+  fence('fence-tilde', (_, s) => around(s, '~~~json\n', '\n~~~')),
+  fence('fence-four', (_, s) => around(s, '````json\n', '\n````')),
+  fence('fence-same-line', (_, s) => (hasRawFence(s) ? undefined : around(s, '```json ', ' ```'))),
+  fence('fence-indented', (_, s) => around(s, '  ```json\n  ', '\n  ```\n')),
+  fence('fence-prose', (r, s) =>
+    isDocument(s)
+      ? around(
+          s,
+          r.pick(["Here's what I found:\n\n```json\n", 'Result (see [1]):\n```\n', '结果如下：\n```json\n']),
+          r.pick(['\n```\n\nLet me know!', "\n```\nThat's it.", '\n```\n\n[1]: https://example.com']),
+        )
+      : undefined,
+  ),
+  fence('fence-nested', (_, s) =>
+    hasRawFence(s) ? undefined : around(s, '````markdown\n## Answer\n\n```json\n', '\n```\n````'),
+  ),
+  fence('fence-inline', (r, s) => {
+    if (s.text.includes('`') || !isDocument(s)) return undefined
+    return around(s, r.pick(['`', 'The answer is `', 'Result: `']), r.pick(['`', '`.']))
+  }),
+  fence('fence-after-code', (r, s) => {
+    if (rootForm(s.schema, s.value) === 'scalar' || !isDocument(s)) return undefined
+    const code = r.pick([
+      '```python\ndata = {"tmp": [0]}\nprint(f"{data}")\n```',
+      '```bash\ncurl -d \'{"probe": true}\' https://example.com\n```',
+      '```js\nconst x = { y: [0, 1] }\n```',
+    ])
+    return around(s, `First I ran this:\n\n${code}\n\nIt gave:\n\n\`\`\`json\n`, '\n```')
+  }),
+]
+
+const SPECIAL = [
+  '<|im_end|>',
+  '</s>',
+  '<|endoftext|>',
+  '<|eot_id|>',
+  '<end_of_turn>',
+  '<｜end▁of▁sentence｜>',
+]
+const REASONING = ['think', 'thinking', 'reasoning', 'reflection', 'scratchpad']
+
+function embed(family: 'tag' | 'reasoning', name: string, apply: Damage['apply']): Damage {
+  return {
+    name,
+    family,
+    slot: 'embed',
+    ...(family === 'reasoning' ? { decoy: true as const } : {}),
+    apply(random, sample) {
+      if (isText(sample)) return undefined
+      // A tag inside a string would make the end of the block ambiguous.
+      if (family === 'reasoning' && (/think>/.test(sample.text) || !isDocument(sample))) return undefined
+      return apply(random, sample)
+    },
+  }
+}
+
+/** Tags, special tokens and reasoning blocks, whose drafts are not the answer. */
+export const TAGS: readonly Damage[] = [
+  embed('tag', 'tag-answer', (r, s) => {
+    const tag = r.pick(['answer', 'json', 'output', 'result', 'response', 'final_answer'])
+    const gap = r.pick(['', '\n'])
+    return around(s, `<${tag}>${gap}`, `${gap}</${tag}>`)
+  }),
+  embed('tag', 'tag-prose', (r, s) => {
+    if (!isDocument(s)) return undefined
+    const tag = r.pick(['answer', 'json', 'output'])
+    return around(s, `I'll answer inside the tags.\n<${tag}>`, `</${tag}>\nDone.`)
+  }),
+  embed('tag', 'tag-fence', (_, s) => around(s, '<answer>\n```json\n', '\n```\n</answer>')),
+  embed('tag', 'tag-unclosed', (r, s) => around(s, `<${r.pick(['answer', 'json', 'output'])}>\n`, '')),
+  embed('tag', 'tag-tool-call', (r, s) => {
+    if (!isDocument(s)) return undefined
+    return r.chance()
+      ? around(s, '<tool_call>\n', '\n</tool_call>')
+      : around(s, '<function=submit>', '</function>')
+  }),
+  embed('tag', 'token-end', (r, s) => around(s, '', `${r.pick(['', '\n'])}${r.pick(SPECIAL)}`)),
+  embed('tag', 'token-start', (r, s) =>
+    around(s, r.pick(['<s>', '<|assistant|>\n', '<|im_start|>assistant\n', '[/INST] ']), ''),
+  ),
+  embed('tag', 'token-role', (r, s) =>
+    isDocument(s)
+      ? around(s, '', `<|im_end|>\n<|im_start|>user\n${r.pick(['Thanks!', 'Is that all?'])}`)
+      : undefined,
+  ),
+  embed('reasoning', 'reasoning-closed', (r, s) => {
+    const tag = r.pick(REASONING)
+    return around(
+      s,
+      `<${tag}>\nLet's see, a first draft:\n${decoyText(r, s)}\nNo, that isn't right.\n</${tag}>\n\n`,
+      '',
+    )
+  }),
+  embed('reasoning', 'reasoning-closed-fence', (r, s) =>
+    around(s, `<think>\nMaybe \`\`\`json\n${decoyText(r, s)}\n\`\`\` ?\n</think>\n\n\`\`\`json\n`, '\n```'),
+  ),
+  embed('reasoning', 'reasoning-stray-close', (r, s) =>
+    around(
+      s,
+      `Okay, the user wants JSON. Perhaps ${decoyText(r, s)}? I'd rather check again.\n</think>\n\n`,
+      '',
+    ),
+  ),
+  embed('reasoning', 'reasoning-unclosed', (r, s) =>
+    around(
+      s,
+      `<${r.pick(['think', 'thinking'])}>\nThe text isn't long. I'll extract the fields now.\n\n`,
+      '',
+    ),
+  ),
+  embed('reasoning', 'reasoning-after', (r, s) =>
+    around(s, '', `\n\n<reflection>\nAnother option was ${decoyText(r, s)}.\n</reflection>`),
+  ),
+  embed('reasoning', 'reasoning-harmony', (r, s) =>
+    around(
+      s,
+      `<|channel|>analysis<|message|>Draft: ${decoyText(r, s)} needs work.<|end|><|start|>assistant<|channel|>final<|message|>`,
+      r.pick(['<|return|>', '']),
+    ),
+  ),
+  embed('reasoning', 'reasoning-two', (r, s) =>
+    around(s, `<think>${decoyText(r, s)}</think>\n<think>Still unsure, isn't it?</think>\n`, ''),
+  ),
 ]

@@ -1,8 +1,9 @@
-/** Damage by wrapping: the answer inside a wrapper that the schema does not have, or without one that it has. */
-import { isObject } from '../../../base/json.ts'
-import { isDistinctive, rootForm, rootKeys } from '../shape.ts'
+/** Damage by another packaging: inside a wrapper or without one, as JSON inside JSON strings, or item by item. */
+import { isObject, type Json } from '../../../base/json.ts'
+import { expectsType, isDistinctive, rootForm, rootKeys } from '../shape.ts'
+import { findTokenRange, joinTokens, type Token } from '../tokens.ts'
 import type { Damage, Sample } from '../types.ts'
-import { embedded, isDocument, isText } from './outcome.ts'
+import { edited, embedded, isDocument, isStrict, isText, listSites, pickOrNot } from './outcome.ts'
 
 const ENVELOPE_KEYS = ['result', 'data', 'response', 'output', 'answer']
 const TOOL_KEYS = ['name', 'arguments', 'tool_calls', 'function', 'parameters', 'type', 'id']
@@ -26,6 +27,7 @@ function wrapper(name: string, keys: readonly string[], apply: Damage['apply']):
 
 const isToolArguments = (sample: Sample): boolean => rootForm(sample.schema, sample.value) === 'object'
 
+/** The answer inside a wrapper that the schema does not have, or without one that it has. */
 export const WRAPPERS: readonly Damage[] = [
   wrapper('wrapper-envelope', ENVELOPE_KEYS, (r, s) =>
     embedded(s, `{"${r.pick(ENVELOPE_KEYS)}": ${s.text}}`),
@@ -86,4 +88,98 @@ export const WRAPPERS: readonly Damage[] = [
       )
     },
   },
+]
+
+function whole(name: string, encode: (sample: Sample) => string | undefined): Damage {
+  return {
+    name,
+    family: 'encoding',
+    slot: 'embed',
+    apply(_random, sample) {
+      if (isText(sample) || sample.open) return undefined
+      const text = encode(sample)
+      return text === undefined ? undefined : embedded(sample, text)
+    },
+  }
+}
+
+/** Writes one list or object of the document as a JSON string. */
+function field(
+  name: string,
+  wanted: 'array' | 'object',
+  encode: (text: string, sample: Sample) => string | undefined,
+): Damage {
+  return {
+    name,
+    family: 'encoding',
+    slot: 'value',
+    apply(random, sample) {
+      const { tokens } = sample
+      if (tokens === undefined) return undefined
+      const sites = listSites(sample).filter(
+        (site) =>
+          site.at !== '' &&
+          expectsType(site, wanted) &&
+          (Array.isArray(site.value) ? site.value.length > 0 : isObject(site.value)),
+      )
+      const site = pickOrNot(random, sites)
+      const range = site && findTokenRange(tokens, site.at)
+      if (!site || !range || tokens.slice(...range).some((token) => token.touched)) return undefined
+      const text = encode(joinTokens(tokens.slice(...range)), { ...sample, value: site.value })
+      if (text === undefined) return undefined
+      const token: Token = { kind: 'string', text, at: site.at, touched: true }
+      return edited(sample, [...tokens.slice(0, range[0]), token, ...tokens.slice(range[1])])
+    },
+  }
+}
+
+/** JSON inside JSON strings, at the root or in a field. */
+export const ENCODINGS: readonly Damage[] = [
+  whole('encoded-twice', (s) => JSON.stringify(s.text)),
+  whole('encoded-thrice', (s) => JSON.stringify(JSON.stringify(s.text))),
+  whole('encoded-fenced', (s) => `\`\`\`json\n${JSON.stringify(s.text)}\n\`\`\``),
+  whole('escaped-quotes', (s) =>
+    isDocument(s) && isStrict(s.text) && !/\\/.test(s.text) ? s.text.replaceAll('"', '\\"') : undefined,
+  ),
+  whole('escaped-body', (s) =>
+    isDocument(s) && isStrict(s.text) ? JSON.stringify(s.text).slice(1, -1) : undefined,
+  ),
+  field('field-encoded-object', 'object', (text) => JSON.stringify(text)),
+  field('field-encoded-list', 'array', (text) => JSON.stringify(text)),
+  field('field-python-list', 'array', (_text, site) => {
+    const items = site.value
+    if (
+      !Array.isArray(items) ||
+      !items.every((item) => typeof item === 'string' && /^[\p{L} ]+$/u.test(item))
+    )
+      return undefined
+    return JSON.stringify(`[${items.map((item) => `'${item}'`).join(', ')}]`)
+  }),
+]
+
+function separate(name: string, join: (items: string[]) => string): Damage {
+  return {
+    name,
+    family: 'several',
+    slot: 'embed',
+    alone: true,
+    apply(random, sample) {
+      if (rootForm(sample.schema, sample.value) !== 'list-of-objects') return undefined
+      const items = sample.value as readonly Json[]
+      if (items.length < 2) return undefined
+      const indent = random.chance(0.3) ? 2 : 0
+      return embedded(sample, join(items.map((item) => JSON.stringify(item, null, indent))))
+    },
+  }
+}
+
+/** The items of a list written one by one, without the list around them. */
+export const SEVERAL: readonly Damage[] = [
+  separate('items-by-line', (items) => items.join('\n')),
+  separate('items-by-comma', (items) => items.join(',\n')),
+  separate('items-adjacent', (items) => items.join(' ')),
+  separate('items-in-fences', (items) => items.map((item) => `\`\`\`json\n${item}\n\`\`\``).join('\n\n')),
+  separate('items-in-prose', (items) => items.map((item, i) => `Item ${i + 1}: ${item}`).join('\n\n')),
+  separate('items-in-tags', (items) => items.map((item) => `<item>${item}</item>`).join('\n')),
+  separate('items-in-bullets', (items) => items.map((item) => `- ${item}`).join('\n')),
 ]

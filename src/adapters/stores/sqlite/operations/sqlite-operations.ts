@@ -1,10 +1,31 @@
-/** Operations for operators on a SQLite file. */
+/** Operations for operators on a SQLite file: inspection, backup and restore. */
 
-import type { StoreOperations } from '../../shared/operation-types.ts'
-import { openSqliteStore } from '../sqlite.ts'
-import { backupSqlite } from './backup-sqlite.ts'
+import { copyFileSync, existsSync, renameSync, rmSync, statSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { Worker } from 'node:worker_threads'
+import { ProvisoError } from '../../../../base/errors/error.ts'
+import {
+  assertFree,
+  checkBackup,
+  hashFile,
+  partialOf,
+  publishBackup,
+  syncFile,
+  syncFolder,
+} from '../../shared/backup-files.ts'
+import type {
+  BackupManifest,
+  BackupOptions,
+  BackupResult,
+  RestoreOptions,
+  RestoreResult,
+  StoreOperations,
+} from '../../shared/operation-types.ts'
+import { type AnchorContent, anchorFileOf, readAnchor, setAnchorAside } from '../files/anchor.ts'
+import { readChain } from '../files/commit-chain.ts'
+import { openLibsql } from '../open-sqlite.ts'
+import { lockWriter, openSqliteStore } from '../sqlite.ts'
 import { inspectSqlite } from './inspect-sqlite.ts'
-import { restoreSqlite } from './restore-sqlite.ts'
 
 const pathOf = (address: string) => address.slice(address.indexOf(':') + 1)
 
@@ -16,4 +37,155 @@ export const sqliteOperations: StoreOperations = {
     const store = await openSqliteStore({ path: pathOf(address), acceptLoss: true })
     await store.close()
   },
+}
+
+/** Interval of progress reports. */
+const reportMs = 250
+
+/**
+ * Online backup of a SQLite file: `vacuum into` copies one moment of the database while another process writes to it, and
+ * leaves out free pages, so that deleted data is not in the copy. It runs on another thread, because it blocks.
+ */
+async function backupSqlite(path: string, options: BackupOptions): Promise<BackupResult> {
+  const { to, dryRun = false, onProgress } = options
+  assertFree(options)
+  const store = await openSqliteStore({ path, readOnly: true })
+  const anchor = await store.checkAnchor?.().finally(() => store.close())
+  const bytes = statSync(path).size
+  const result = { to, dryRun, bytes, anchor: anchor?.state ?? 'absent' }
+  if (dryRun) return result
+  const partial = partialOf(to)
+  rmSync(partial, { force: true })
+  const timer = setInterval(() => {
+    const done = statSync(partial, { throwIfNoEntry: false })?.size ?? 0
+    onProgress?.({ done, total: bytes, unit: 'bytes' })
+  }, reportMs)
+  try {
+    await copyDatabase(path, partial)
+    syncFile(partial)
+    const manifest = await describeCopy(partial)
+    publishBackup(to, manifest)
+    return { ...result, bytes: manifest.bytes, manifest }
+  } catch (cause) {
+    rmSync(partial, { force: true })
+    throw ProvisoError.is(cause)
+      ? cause
+      : new ProvisoError('store/unavailable', `Cannot back up ${path} to ${to}: ${String(cause)}`, { cause })
+  } finally {
+    clearInterval(timer)
+  }
+}
+
+/** The source of the thread: it needs the driver only, and no file of its own in the package. */
+const copySource = `
+  const { workerData: { driver, from, to } } = require('node:worker_threads')
+  const database = new (require(driver))(from, { timeout: 30000 })
+  database.prepare('vacuum into ?').run([to])
+  database.close()
+`
+
+function copyDatabase(from: string, to: string): Promise<void> {
+  const driver = createRequire(import.meta.url).resolve('libsql')
+  return new Promise((resolve, reject) => {
+    const worker = new Worker(copySource, { eval: true, workerData: { driver, from, to } })
+    worker.on('error', reject)
+    worker.on('exit', () => resolve())
+  })
+}
+
+/** Reads the whole copy: a backup that cannot be read is useless. */
+async function describeCopy(copy: string): Promise<BackupManifest> {
+  const connection = openLibsql(copy)
+  try {
+    const [check] = connection.execute('pragma integrity_check(1)')
+    if (check?.['integrity_check'] !== 'ok')
+      throw new ProvisoError(
+        'store/corrupt',
+        `The copy of the database is damaged: ${String(check?.['integrity_check'])}`,
+      )
+    const chain = readChain(connection)
+    const [row] = connection.execute(
+      'select (select count(*) from flex_runs) as runs, (select count(*) from flex_events) as events',
+    )
+    return {
+      format: 'proviso-backup',
+      version: 1,
+      kind: 'sqlite',
+      createdAt: new Date().toISOString(),
+      bytes: statSync(copy).size,
+      sha256: await hashFile(copy),
+      runs: Number(row?.['runs']),
+      events: Number(row?.['events']),
+      ...(chain && { storeId: chain.storeId, commit: chain.newest.n, head: chain.newest.head }),
+    }
+  } finally {
+    connection.close()
+    for (const end of ['-wal', '-shm']) if (existsSync(copy + end)) rmSync(copy + end)
+  }
+}
+
+/** Restores a backup of a SQLite file. The files of a store that is replaced are kept under another name. */
+async function restoreSqlite(path: string, options: RestoreOptions): Promise<RestoreResult> {
+  const { from, force = false, dryRun = false, onProgress } = options
+  const manifest = await checkBackup(from, 'sqlite', (done, total) =>
+    onProgress?.({ done, total, unit: 'bytes' }),
+  )
+  const isThere = existsSync(path)
+  if (isThere && !force)
+    throw new ProvisoError('option/invalid', `Cannot restore to ${path}: the file exists`, {
+      hint: 'Pass another file with --store, or pass --force to replace it; its files are kept under another name',
+    })
+  const anchor = readAnchor(anchorFileOf(path))
+  const newerCommits = countNewer(anchor, manifest)
+  const result = { manifest, dryRun, ...(newerCommits !== undefined && { newerCommits }) }
+  if (dryRun) return result
+  const partial = partialOf(path)
+  copyFileSync(from, partial)
+  syncFile(partial)
+  const suffix = `before-restore-${Date.now()}`
+  // Only while no process writes to the file.
+  const unlock = lockWriter(path, openLibsql)
+  try {
+    if (isThere) putAside(path, suffix)
+    if (anchor !== undefined) setAnchorAside(anchorFileOf(path), Date.now())
+    for (const end of ['-wal', '-shm']) rmSync(path + end, { force: true })
+    renameSync(partial, path)
+    syncFolder(path)
+  } finally {
+    rmSync(partial, { force: true })
+    unlock()
+  }
+  await compareRestored(path, manifest)
+  return { ...result, ...(isThere && { keptAs: `${path}-${suffix}` }) }
+}
+
+function putAside(path: string, suffix: string): void {
+  for (const end of ['-wal', '-shm', ''])
+    if (existsSync(path + end)) renameSync(path + end, `${path}-${suffix}${end}`)
+}
+
+function countNewer(anchor: AnchorContent | undefined, manifest: BackupManifest): number | undefined {
+  if (anchor === undefined || anchor.storeId !== manifest.storeId || manifest.commit === undefined)
+    return undefined
+  return Math.max(anchor.last.n - manifest.commit, 0)
+}
+
+/** Opens the restored file, which begins a new anchor, and compares it with the manifest. */
+async function compareRestored(path: string, manifest: BackupManifest): Promise<void> {
+  const store = await openSqliteStore({ path })
+  try {
+    const check = await store.checkAnchor?.()
+    const isSame =
+      check?.state === 'ok' &&
+      check.runs === manifest.runs &&
+      check.events === manifest.events &&
+      (manifest.head === undefined || check.head === manifest.head)
+    if (!isSame)
+      throw new ProvisoError(
+        'store/corrupt',
+        `The store at ${path} is not as its backup says after restoring`,
+      )
+  } finally {
+    await store.close()
+  }
 }
