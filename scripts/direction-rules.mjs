@@ -19,6 +19,7 @@ const insideOnly = {
     'executors/http.ts',
     'executors/local.ts',
     'executors/model.ts',
+    'sealing/seal-store.ts',
     'providers/provider-table.ts',
     'stores/store-operations.ts',
   ],

@@ -5,6 +5,7 @@ import { createModelMethods, createRunMethods } from './app/app-methods.ts'
 import { createDispatchers, resolveParts, toEngineOptions } from './app/app-parts.ts'
 import type { App } from './app/app-type.ts'
 import { measureStore } from './app/measure-store.ts'
+import { sealSecrets, shownRows } from './app/seal-secrets.ts'
 import { wireAgents } from './app/wire-agents.ts'
 import { type AppOptions, checkAppOptions } from './app-options.ts'
 import { pick } from './base/json.ts'
@@ -19,6 +20,7 @@ export { type TracingOptions, tracedProvider } from './adapters/telemetry/tracin
 export { fallbackModel } from './app/app-parts.ts'
 export type { App, GenerateRequest } from './app/app-type.ts'
 export type { RunIssueCode, RunResult } from './app/run-result.ts'
+export { openSealed, openShown } from './app/seal-secrets.ts'
 export type { PreparedRun } from './app/start-run.ts'
 export { readSecretKeys } from './app/wire-agents.ts'
 export type { AppOptions, HttpOptions, PlannerChoice, ReadingOptions, RunOptions } from './app-options.ts'
@@ -58,10 +60,11 @@ interface Opened {
 }
 
 async function buildApp(options: AppOptions, opened: Opened): Promise<App> {
-  const { store: measured, subscribe: subscribeToStoreCalls } = measureStore(opened.store)
+  const store = sealSecrets(opened.store, options, opened.env)
+  const { store: measured, subscribe: subscribeToStoreCalls } = measureStore(store)
   const parts = resolveParts(options, { ...opened, store: measured })
   const { catalog, redactor, tracing, onCrash, compileOptions } = parts
-  const { store, pace } = opened
+  const { pace } = opened
   const agents =
     options.http &&
     wireAgents(options.http, {
@@ -95,7 +98,7 @@ async function buildApp(options: AppOptions, opened: Opened): Promise<App> {
     agents?.living.close()
     await agents?.addressFilter.close()
     await parts.reading.close()
-    if (typeof options.store !== 'object') await store.close()
+    if (typeof options.store !== 'object') await opened.store.close()
   }
   return {
     ...createRunMethods(engine, parts),
@@ -107,6 +110,7 @@ async function buildApp(options: AppOptions, opened: Opened): Promise<App> {
     redactor,
     subscribeToStoreCalls,
     store,
+    shown: shownRows(store),
     pace,
     acceptUntrustedSchemas() {
       compileOptions.linearPatterns = true

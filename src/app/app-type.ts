@@ -79,7 +79,10 @@ export interface App {
   readonly agents?: AgentServices
   /** Redacts everything that leaves the app. */
   readonly redactor: Redactor
+  /** The store of the app. Secrets of runs are opened when they are read, and sealed when they are written. */
   readonly store: Store
+  /** The same rows for what is shown to others: secrets stay sealed, which the redactor removes. */
+  readonly shown: Store
   /** Schedules the app's work on the event loop; a server of the app shares it. */
   readonly pace: Pace
   /**

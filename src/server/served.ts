@@ -66,6 +66,8 @@ export interface ServedApp {
   readonly agents?: AgentServices
   readonly redactor: Redactor
   readonly store: Store
+  /** The same rows for pages and streams, with secrets sealed. Default: `store`. */
+  readonly shown?: Store
   /** Schedules the work of the app; requests and streams share it. */
   readonly pace: Pace
   /** From now on, patterns of all schemas run in linear time: callers of the server are untrusted. */

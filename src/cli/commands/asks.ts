@@ -5,7 +5,7 @@ import type { AskRow, Store } from '../../domain/ports/store.ts'
 import { describeExitCodes } from '../exit-codes.ts'
 import { spell } from '../one-line.ts'
 import { wholeNumber } from '../options/option-parsers.ts'
-import { addStoreOption, chooseExistingStore, readStore } from '../options/store-option.ts'
+import { addStoreOption, chooseExistingStore, readShown } from '../options/store-option.ts'
 import { printJson, printNote, printText, redactor } from '../print.ts'
 import { table } from '../render/table.ts'
 
@@ -34,7 +34,7 @@ export function addAsksCommand(program: Command): void {
     .option('--json', 'print one JSON list, with the values to review')
     .addHelpText('after', `\n${describeExitCodes(['ok', 'usage'])}`)
     .action(async (flags: Flags) => {
-      const found = await readStore(chooseExistingStore(flags.store), (store) => find(store, flags))
+      const found = await readShown(chooseExistingStore(flags.store), (store) => find(store, flags))
       // The redactor keeps the shape of the value, so the cast is safe.
       const asks = redactor.value(found.slice(0, flags.limit)) as typeof found
       if (flags.json) printJson(asks, 'line')

@@ -4,7 +4,7 @@ import type { RunHead } from '../../domain/run.ts'
 import { type RunStatus, runStatuses } from '../../domain/status.ts'
 import { describeExitCodes } from '../exit-codes.ts'
 import { wholeNumber } from '../options/option-parsers.ts'
-import { addStoreOption, chooseExistingStore, readStore } from '../options/store-option.ts'
+import { addStoreOption, chooseExistingStore, readShown } from '../options/store-option.ts'
 import { printJson, printNote, printText, redactor } from '../print.ts'
 import { table } from '../render/table.ts'
 
@@ -22,7 +22,7 @@ export function addRunsCommand(program: Command): void {
     .option('--json', 'print one JSON list')
     .addHelpText('after', `\n${describeExitCodes(['ok', 'usage'])}`)
     .action(async ({ store, status, limit, json }: Flags) => {
-      const found = await readStore(chooseExistingStore(store), (opened) =>
+      const found = await readShown(chooseExistingStore(store), (opened) =>
         opened.runs({ limit, ...(status && { status }) }),
       )
       // The redactor keeps the shape of the value, so the cast is safe.

@@ -1,7 +1,7 @@
 /** `proviso show`: prints everything about one run, redacted. */
 import type { Command } from 'commander'
 import { describeExitCodes } from '../exit-codes.ts'
-import { addStoreOption, chooseExistingStore, readStore } from '../options/store-option.ts'
+import { addStoreOption, chooseExistingStore, readShown } from '../options/store-option.ts'
 import { printJson, printText, redactor } from '../print.ts'
 import { describeRun, loadRun } from '../render/describe-run.ts'
 
@@ -23,7 +23,7 @@ export function addShowCommand(program: Command): void {
     .option('--json', 'print one JSON object')
     .addHelpText('after', `\n${describeExitCodes(['ok', 'usage'])}`)
     .action(async (runId: string, { store, json }: Flags) => {
-      const found = await readStore(chooseExistingStore(store), (opened) => loadRun(opened, runId))
+      const found = await readShown(chooseExistingStore(store), (opened) => loadRun(opened, runId))
       // The redactor keeps the shape of the value, so the cast is safe.
       const seen = redactor.value(found) as typeof found
       if (json) printJson(seen, 'line')

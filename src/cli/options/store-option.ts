@@ -1,9 +1,10 @@
 /** Chooses the store of a command: `--store`, else the environment, else the command's default. */
 import { existsSync } from 'node:fs'
 import type { Command } from 'commander'
-import { openStore } from '../../app.ts'
+import { openSealed, openShown, openStore } from '../../app.ts'
 import { ProvisoError } from '../../base/errors/error.ts'
 import type { Store } from '../../domain/ports/store.ts'
+import { readEnv } from '../../env.ts'
 import { env } from '../env.ts'
 
 export interface StoreChoice {
@@ -54,13 +55,22 @@ export function chooseExistingStore(given: string | undefined): StoreChoice {
 }
 
 /** Opens the store read-only, and closes it after use. It claims no runs, so that other processes keep theirs. */
-export async function readStore<T>(choice: StoreChoice, look: (store: Store) => Promise<T>): Promise<T> {
+export function readStore<T>(choice: StoreChoice, look: (store: Store) => Promise<T>): Promise<T> {
+  return withStore(choice, (store) => look(openSealed(store, readEnv())))
+}
+
+async function withStore<T>(choice: StoreChoice, look: (store: Store) => Promise<T>): Promise<T> {
   const store = await openStore(choice.spec, { readOnly: true })
   try {
     return await look(store)
   } finally {
     await store.close()
   }
+}
+
+/** The same for commands that print runs: secrets stay sealed, and are redacted when they are printed. */
+export function readShown<T>(choice: StoreChoice, look: (store: Store) => Promise<T>): Promise<T> {
+  return withStore(choice, (store) => look(openShown(store, readEnv())))
 }
 
 /** Opens the store for writing, and closes it after use. */

@@ -145,6 +145,8 @@ async function serveApp(
       printNote('The sandbox is enabled: POST /api/v1/flex/sandbox/envelope/conversation/start')
     if (!dev && !flags.choice.forgets && env.secretKey === undefined)
       printNote('Agents cannot register: set PROVISO_SECRET_KEY to encrypt their secrets.')
+    if (env.secretKey === undefined && /^postgres/.test(flags.choice.spec))
+      printNote('Secrets in runs are stored unencrypted: set PROVISO_SECRET_KEY to seal them.')
     for (const line of whereRunsAre(flags.choice)) printNote(line)
     exitOnUnexpectedError()
     const signal = await waitForStopSignal()

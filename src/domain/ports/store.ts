@@ -300,6 +300,9 @@ export interface Store {
   /** Absent unless enabled when the store was opened. */
   readonly ledger?: CorrectionLedger
 
+  /** Where a key that seals secrets may be kept if none is configured. Absent: the store has no place beside its data. */
+  readonly keyFile?: string
+
   /** Tokens, registrations and idempotency keys. */
   readonly records: Records
 

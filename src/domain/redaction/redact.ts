@@ -57,12 +57,12 @@ export function createRedactor({ secrets = [] }: RedactorOptions = {}): Redactor
   const hide = hideKnown(secrets, toRedacted)
   const text = hide ? (given: string) => withoutShapes(hide(given)) : withoutShapes
   const keys: KnownKeys = new Map()
-  const outwards = { ...outgoing, text, keys, secret: toRedacted, cut: redacted, isOutgoing: true }
+  const outwards = { ...outgoing, text, keys, secret: toRedacted, cut: toRedacted, isOutgoing: true }
   const asIs = hide
-    ? (value: unknown) => rewriteValue(value, { ...stored, text: hide, cut: redacted })
+    ? (value: unknown) => rewriteValue(value, { ...stored, text: hide, cut: toRedacted })
     : identity
   const answers = { ...outwards, secret: asIs }
-  const inwards = hide && { ...stored, text: hide, cut: redacted }
+  const inwards = hide && { ...stored, text: hide, cut: toRedacted }
   const redactor: Redactor = {
     text,
     value: (value) => rewriteValue(value, outwards),

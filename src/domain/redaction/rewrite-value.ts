@@ -19,10 +19,14 @@ export interface Rewrite {
   /** Rewrites a value under a key that names a secret. Absent: names of keys do not matter. */
   readonly secret?: (value: unknown) => unknown
   readonly keys?: KnownKeys
+  /** Rewrites numbers. Default: they are kept. */
+  readonly number?: (value: number) => unknown
+  /** Rewrites keys. Default: they are texts like others. */
+  readonly key?: (text: string) => string
   /** Levels, and objects and lists in all, beyond which values are replaced by `cut`. */
   readonly deepest: number
   readonly nodes: number
-  readonly cut: unknown
+  readonly cut: (value: unknown) => unknown
   /** Whether the value is written out: dates become texts, and what is not plain data is copied. */
   readonly isOutgoing?: boolean
 }
@@ -41,9 +45,10 @@ export function rewriteValue(value: unknown, rewrite: Rewrite): unknown {
 
 function rewriteAny(value: unknown, walk: Walk, depth: number): unknown {
   if (typeof value === 'string') return walk.text(value)
+  if (typeof value === 'number' && walk.number) return walk.number(value)
   if (typeof value === 'bigint' && walk.isOutgoing) return walk.text(String(value))
   if (typeof value !== 'object' || value === null) return value
-  if (++walk.count > walk.nodes || depth >= walk.deepest) return walk.cut
+  if (++walk.count > walk.nodes || depth >= walk.deepest) return walk.cut(value)
   if (!walk.isOutgoing)
     return Array.isArray(value) ? rewriteItems(value, walk, depth) : rewriteMembers(value, walk, depth)
   if (value instanceof Date) return value.toJSON()
@@ -85,9 +90,11 @@ function rewriteMembers(value: object, walk: Walk, depth: number): object {
   return copy ?? value
 }
 
-function readKey(key: string, { text, keys }: Walk): Key {
-  const read = { text: text(key), names: namesSecret(key) }
-  if (keys !== undefined && key.length <= longestKey && keys.size < mostKeys) keys.set(key, read)
+function readKey(key: string, { text, key: rewriteKey = text, keys }: Walk): Key {
+  const read = { text: rewriteKey(key), names: namesSecret(key) }
+  // What a secret in a key becomes can differ from run to run.
+  if (keys !== undefined && read.text === key && key.length <= longestKey && keys.size < mostKeys)
+    keys.set(key, read)
   return read
 }
 

@@ -22,6 +22,7 @@ import type { Dispatch, Dispatcher } from '../../domain/ports/dispatcher.ts'
 import type { ParseText } from '../../domain/ports/parse-text.ts'
 import { isRaoError, type RaoContract, violationIssue } from '../../domain/rao/rao-contract.ts'
 import { readRaoEnvelope } from '../../domain/rao/rao-envelope.ts'
+import { hasSealedText } from '../../domain/redaction/seal-values.ts'
 import { membersOf } from '../../schema/build/project.ts'
 import { type CompileOptions, compileSchema } from '../../schema/compile/compile.ts'
 import type { JsonSchema } from '../../schema/json-schema.ts'
@@ -169,6 +170,8 @@ function createDeadline({ stop: given, clock }: AttemptCall, deadlineAt: number)
 function whyImpossible({ node, capability, dispatcher, call }: AttemptCall): string | undefined {
   if (!capability) return `No capability "${node.capabilityId ?? ''}" is registered in this process`
   if (!dispatcher) return `Nothing here can call capabilities of kind "${capability.kind}"`
+  if (hasSealedText(call.bundle.inputs))
+    return `The inputs of "${node.id}" have secrets that no key of this process opens; set PROVISO_SECRET_KEY_PREVIOUS to their key`
   if (call.constraints.no_network_access && dispatcher.remote)
     return `"${node.id}" has no network access, and "${capability.capabilityId}" is remote`
   // A capability may have been registered again since the proof.

@@ -17,7 +17,7 @@ export interface AgentsOptions
   readonly own?: { readonly [capabilityId: string]: Endpoint }
 }
 
-export { createEndpointSeal } from './endpoint-seal.ts'
+export { createEndpointSeal, readSecretKey } from './endpoint-seal.ts'
 
 /** The agent services that routes call. */
 export interface AgentServices {

@@ -64,7 +64,7 @@ interface Key {
 const [ivBytes, tagBytes] = [12, 16]
 
 export function createEndpointSeal({ keys: texts, clear }: EndpointSealOptions): EndpointSeal {
-  const keys = texts.map(readKey)
+  const keys = texts.map(readSecretKey)
   const [newest] = keys
   let reported = false
 
@@ -141,7 +141,7 @@ function toAssociatedData({ tenant, capabilityId }: EndpointOwner): Buffer {
 }
 
 /** Parses a key and derives an id that does not reveal it. */
-function readKey(text: string): Key {
+export function readSecretKey(text: string): Key {
   const bytes = /^[\da-f]{64}$/i.test(text)
     ? Buffer.from(text, 'hex')
     : /^[\w+/-]{43}=?$/.test(text)

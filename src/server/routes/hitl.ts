@@ -89,7 +89,7 @@ export const listAsks: Route = {
     const { status = 'pending', runId, limit = 50, after } = query as unknown as AsksQuery
     if (runId !== undefined) await requireRun(app, caller, runId)
     if (after !== undefined) await requireAsk(app, caller, after)
-    const found = await app.store.asks({
+    const found = await (app.shown ?? app.store).asks({
       tenant: caller.tenant,
       status,
       limit: limit + 1,

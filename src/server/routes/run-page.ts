@@ -6,7 +6,7 @@ import { errorSchema } from '../../domain/errors/error-envelope.ts'
 import { storedError } from '../../domain/errors/failure-error.ts'
 import { measureProgress, type PlanView } from '../../domain/plan/progress.ts'
 import type { Plan } from '../../domain/plan.ts'
-import type { MessageRow, NodeRow, OutputRow, SnapshotRow } from '../../domain/ports/store.ts'
+import type { MessageRow, NodeRow, OutputRow, SnapshotRow, Store } from '../../domain/ports/store.ts'
 import { currentNodes } from '../../domain/run/current-nodes.ts'
 import type { RunHead } from '../../domain/run.ts'
 import { closed, countOrNone, text } from '../../domain/schemas/parts.ts'
@@ -84,14 +84,15 @@ export const showRun: Route = {
   async handle({ caller, params }, { app }) {
     const head = await requireRun(app, caller, params['runId'] ?? '')
     const { runId } = head
+    const store = app.shown ?? app.store
     const [snapshots, nodes, messages, output, metadata, journal] = await Promise.all([
-      app.store.snapshots(runId),
-      app.store.nodes(runId),
+      store.snapshots(runId),
+      store.nodes(runId),
       // One more than the page shows whether there are more.
-      app.store.messages(runId, mostMessages + 1),
-      app.store.output(runId),
+      store.messages(runId, mostMessages + 1),
+      store.output(runId),
       readMetadata(app, runId),
-      readJournal(app, runId),
+      readJournal(store, runId),
     ])
     const latest = snapshots.at(-1)
     const current = currentNodes(nodes)
@@ -129,12 +130,12 @@ async function readPause(app: ServedApp, { runId, status }: RunHead): Promise<ob
 }
 
 /** Reads what only the journal holds: the submitted envelope and the latest feedback. */
-async function readJournal(app: ServedApp, runId: string): Promise<{ envelope: Json; feedback: Json[] }> {
+async function readJournal(store: Store, runId: string): Promise<{ envelope: Json; feedback: Json[] }> {
   const feedback: Json[] = []
   let envelope: Json = null
   let after = 0
   for (;;) {
-    const page = await app.store.read(runId, after)
+    const page = await store.read(runId, after)
     for (const { type, payload, planVersion } of page) {
       // Both are JSON by construction.
       if (type === 'start') envelope = payload.envelope as unknown as Json
@@ -270,7 +271,8 @@ export const runEvents: Route = {
       )
     if (acceptsStream(headers['accept'])) return { stream: 'events', runId, after, until: 'over' }
     const limit = Number(query['limit'] ?? pageLimits.usual)
-    const page = await readPage(app.store, { runId, correlationId, redactor: app.redactor, after, limit })
+    const store = app.shown ?? app.store
+    const page = await readPage(store, { runId, correlationId, redactor: app.redactor, after, limit })
     // Frames are JSON, because they come from the journal.
     return { status: 200, body: page as unknown as Json }
   },

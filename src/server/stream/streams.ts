@@ -80,7 +80,7 @@ export function createStreams(app: ServedApp, { most, perTenant }: StreamLimits,
     async send({ runId, after, until, headers, ...known }, reply, given) {
       const correlationId = known.correlationId ?? (await app.store.head(runId))?.correlationId ?? runId
       const stream = streamEvents({
-        store: app.store,
+        store: app.shown ?? app.store,
         redactor: app.redactor,
         runId,
         correlationId,

@@ -207,6 +207,7 @@ function createStore(connection: SqliteConnection, options: SqliteStoreOptions, 
       const content = anchorPath === undefined ? undefined : readAnchor(anchorPath)
       return onDisk(() => checkAnchor(connection, content))
     },
+    keyFile: `${path}-secret-key`,
     ...(guard && {
       probe: shareRunning(async () => {
         guard.checkFiles('now')
