@@ -11,15 +11,16 @@ const root = fileURLToPath(new URL('..', import.meta.url))
  * Compiles sources of the repository; `dispose` deletes the results.
  * @template {string} Name
  * @param {Readonly<Record<Name, string>>} sources paths by name
+ * @param {string} [cwd] folder with the sources, such as those of an earlier commit; default: this repository
  * @returns {Promise<{ programs: Record<Name, string>, dispose: () => void }>}
  */
-export async function compile(sources) {
+export async function compile(sources, cwd = root) {
   // Inside the repository, so that packages with binaries resolve from there.
   const folder = mkdtempSync(join(root, 'node_modules', '.proviso-compiled-'))
   const names = /** @type {Name[]} */ (Object.keys(sources))
   await build({
     config: false,
-    cwd: root,
+    cwd,
     entry: sources,
     outDir: folder,
     format: 'esm',

@@ -2,7 +2,8 @@
  * Promises about versions in turn on one store: a file of the version before is migrated and continued, an older version
  * refuses the migrated file and changes nothing, and a copy from before the upgrade rolls back.
  * `fixtures/version-0007.db.gz` was written by the version before the operations audit: a finished run, a run that waits, a
- * token. With `PROVISO_PREVIOUS`, the path of that version's `dist/cli/main.js`, the older version itself takes its turns.
+ * token. That version itself is built from the history of the repository and takes its turns; `PROVISO_PREVIOUS`, the path of a
+ * `dist/cli/main.js`, names another one.
  */
 import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -12,6 +13,7 @@ import { afterEach, expect, it } from 'vitest'
 import { openStore } from '../../src/app.ts'
 import { openLibsql } from '../seams/stores.ts'
 import { type Finished, root, runCommand, runNode } from '../support.ts'
+import { buildPreviousVersion, hasPreviousVersion } from './previous-version.ts'
 
 const folders: string[] = []
 afterEach(() => {
@@ -63,10 +65,16 @@ it('refuses a store of a later version with its migrations by name, and changes 
   expect(readFileSync(path).equals(before)).toBe(true)
 })
 
-/** The built `cli/main.js` of an earlier version: without it, the fixture above stands for that version. */
-const previous = process.env['PROVISO_PREVIOUS']
-if (previous !== undefined)
-  it('two versions take turns: upgrade, refusal, rollback, upgrade', () => takeTurns(previous), 120_000)
+// On a shallow clone the fixture above stands for the earlier version.
+if (hasPreviousVersion())
+  it('two versions take turns: upgrade, refusal, rollback, upgrade', async () => {
+    const { main, dispose } = await buildPreviousVersion()
+    try {
+      await takeTurns(main)
+    } finally {
+      dispose()
+    }
+  }, 120_000)
 
 async function takeTurns(previous: string): Promise<void> {
   const { path, store } = oldStore()
