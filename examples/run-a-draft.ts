@@ -1,13 +1,12 @@
 /** Runs a draft under contract: it is proved before it starts, a person approves the answer, and its provenance is printed. */
 import { createApp, defineCapability } from 'proviso'
 
-const topic = { type: 'object', properties: { topic: { type: 'string' } }, required: ['topic'] }
-const line = { type: 'object', properties: { line: { type: 'string' } }, required: ['line'] }
+const line = { type: 'object', properties: { line: { type: 'string' } }, required: ['line'] } as const
 const write = defineCapability({
-  capabilityId: 'write',
-  inputContract: topic,
-  outputContract: line,
-  run: (inputs) => ({ line: `There is always time for ${(inputs as { topic: string }).topic}.` }),
+  id: 'write',
+  input: { type: 'object', properties: { topic: { type: 'string' } }, required: ['topic'] },
+  output: line,
+  run: ({ topic }) => ({ line: `There is always time for ${topic}.` }),
 })
 
 const app = await createApp({ capabilities: [write] })

@@ -3,7 +3,7 @@
  * executed here, the planner, dispatchers, the report of crashes.
  */
 import { randomBytes, randomUUID } from 'node:crypto'
-import { localDispatcher, scriptedDispatcher } from '../adapters/executors/local.ts'
+import { localDispatcher, scriptedDispatcher, type ValidatedFunction } from '../adapters/executors/local.ts'
 import { modelDispatcher, secretsOf } from '../adapters/executors/model.ts'
 import {
   type EstimateContext,
@@ -22,7 +22,6 @@ import { pick } from '../base/json.ts'
 import { systemClock, timeOrderedId } from '../base/time/clock.ts'
 import type { Pace } from '../base/time/pace.ts'
 import type { RetrySource } from '../base/time/retry.ts'
-import type { LocalFunction } from '../domain/capability/define-capability.ts'
 import { endpointSecrets } from '../domain/capability/endpoint.ts'
 import type { Capability } from '../domain/capability.ts'
 import type { Envelope } from '../domain/envelope.ts'
@@ -111,9 +110,10 @@ export function createDispatchers(
     readonly agents: Dispatcher | undefined
   },
 ): readonly Dispatcher[] {
-  const functions = new Map<string, LocalFunction>(builtinFunctions)
-  for (const { capability, run } of options.capabilities ?? [])
-    if (run) functions.set(capability.capabilityId, run)
+  const functions = new Map<string, ValidatedFunction>()
+  for (const [capabilityId, run] of builtinFunctions) functions.set(capabilityId, { run })
+  for (const { capability, run, validators } of options.capabilities ?? [])
+    if (run) functions.set(capability.capabilityId, { run, ...(validators && { validators }) })
   const dispatchers = [
     localDispatcher(functions),
     scriptedDispatcher(clock, reading.parseText),

@@ -12,6 +12,8 @@ import type { SchemaIssueCode } from './issue-table.ts'
 import type { JsonSchema } from './json-schema.ts'
 import { librarySchema } from './library-schema.ts'
 
+export type { StandardSchemaV1 }
+
 /** Libraries make their schemas objects or functions; both carry `~standard`. */
 export function isStandardSchema(value: unknown): value is StandardSchemaV1 {
   if ((typeof value !== 'object' && typeof value !== 'function') || value === null || !('~standard' in value))

@@ -1,6 +1,6 @@
 /** What a function of a capability can say besides its result: that the inputs never succeed, or that it needs an answer. */
 import { expect, it } from 'vitest'
-import { defineCapability, type LocalFunction } from '../../src/index.ts'
+import { defineCapability, type Json, type JsonSchema, type LocalFunction } from '../../src/index.ts'
 import { answer, envelope, open, text } from './support.ts'
 
 const draft = { nodes: [{ id: 'write', capabilityId: 'write', label: 'Writer', retry: { max: 3 } }] }
@@ -9,8 +9,8 @@ function writer(run: LocalFunction) {
   return defineCapability({
     capabilityId: 'write',
     inputContract: { type: 'object' },
-    outputContract: text,
-    run,
+    outputContract: text as JsonSchema,
+    run: (inputs, context) => run(inputs as Json, context),
   })
 }
 

@@ -4,14 +4,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { compatible } from '../../src/adapters/providers/compatible.ts'
-import { type CapabilityDefinition, defineCapability, type JournalEvent } from '../../src/index.ts'
+import { type Capability, defineCapability, type JournalEvent } from '../../src/index.ts'
 import { cassette, rehearsal } from '../../src/testing/index.ts'
 import type { OpenAiServer, Reply, Seen } from '../models/openai-server.ts'
 import { serveModel } from '../models/serve-model.ts'
 import { verifyHistory } from '../seams/engine.ts'
 import { envelope, journal, open, rao, text } from './support.ts'
 
-const model = (capabilityId: string, more: Partial<CapabilityDefinition> = {}) =>
+const model = (capabilityId: string, more: Partial<Capability> = {}) =>
   defineCapability({
     capabilityId,
     kind: 'model',
@@ -174,7 +174,7 @@ describe('a node that calls a model', () => {
 
   it('degrades where that was allowed, says so, and never where something hard is said of its output', async () => {
     const processing = { fallback: { degrade_to_string: true } }
-    const run = async (more: Partial<CapabilityDefinition> = {}) => {
+    const run = async (more: Partial<Capability> = {}) => {
       const server = await serveModel([{ text: 'Just words' }])
       const capabilities = [model('write', more)]
       const app = await open({ providers: providersAt(server), capabilities, processing })

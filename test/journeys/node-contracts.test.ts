@@ -22,7 +22,7 @@ function listening(capabilityId: string) {
     outputContract: text,
     idempotent: true,
     run: (inputs, context) => {
-      received.push({ inputs, context })
+      received.push({ inputs: inputs as Json, context })
       return { text: 'Tea' }
     },
   })

@@ -3,13 +3,15 @@ import { afterEach } from 'vitest'
 import {
   type App,
   type AppOptions,
-  type CapabilityDefinition,
+  type Capability,
   createApp,
   type Decision,
   type DefinedCapability,
   defineCapability,
   type JournalEvent,
   type Json,
+  type JsonSchema,
+  type LocalFunction,
 } from '../../src/index.ts'
 import { marketingFacets } from '../../src/presets/marketing/index.ts'
 import { loadAsks, verifyHistory } from '../seams/engine.ts'
@@ -51,12 +53,12 @@ export const text = { type: 'object', properties: { text: { type: 'string' } }, 
 export function local(
   capabilityId: string,
   run: (inputs: { [name: string]: Json }) => Json | Promise<Json>,
-  more: Partial<CapabilityDefinition> = {},
+  more: Partial<Capability> & { readonly run?: LocalFunction } = {},
 ): DefinedCapability {
   return defineCapability({
     capabilityId,
     inputContract: { type: 'object' },
-    outputContract: text,
+    outputContract: text as JsonSchema,
     idempotent: true,
     run: (inputs) => run(inputs as { [name: string]: Json }),
     ...more,
@@ -67,7 +69,7 @@ export function local(
 export function says(
   capabilityId: string,
   texts: readonly string[],
-  more: Partial<CapabilityDefinition> = {},
+  more: Partial<Capability> = {},
 ): DefinedCapability {
   return defineCapability({
     capabilityId,

@@ -1,6 +1,6 @@
 /** Dispatchers and planners of other authors: for any result, the run comes to an end and says why. */
 import { expect, it } from 'vitest'
-import { type Dispatcher, defineCapability, type Planner } from '../../src/index.ts'
+import { type Dispatcher, defineCapability, type JsonSchema, type Planner } from '../../src/index.ts'
 import { envelope, local, open, text } from './support.ts'
 
 const value = { text: 'Tea' }
@@ -134,7 +134,7 @@ it('a function that changes its inputs changes nothing for others', async () => 
   const spoil = defineCapability({
     capabilityId: 'write',
     inputContract: { type: 'object' },
-    outputContract: text,
+    outputContract: text as JsonSchema,
     idempotent: true,
     run(_inputs, context) {
       seen.push(JSON.stringify(context.returns))

@@ -4,7 +4,7 @@
  */
 
 import {
-  type CapabilityDefinition,
+  type Capability,
   type DefinedCapability,
   type Draft,
   type DraftNode,
@@ -78,7 +78,7 @@ export function capabilities(mark: Mark): DefinedCapability[] {
   const local = (
     capabilityId: string,
     answer: (inputs: Inputs, attempt: number) => Json,
-    more: Partial<CapabilityDefinition> = {},
+    more: Partial<Capability> = {},
   ) =>
     defineCapability({
       capabilityId,

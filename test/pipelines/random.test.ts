@@ -1,6 +1,12 @@
 /** Random pipelines, run by the engine and gone through by a reference that knows nothing of drafts: the same answers, the same calls. */
 import { afterAll, describe, expect, it } from 'vitest'
-import { createApp, type DefinedCapability, defineCapability, type Json } from '../../src/index.ts'
+import {
+  createApp,
+  type DefinedCapability,
+  defineCapability,
+  type Json,
+  type JsonSchema,
+} from '../../src/index.ts'
 import { Random } from '../random.ts'
 import { canonicalJson as canonical } from '../seams/base.ts'
 import { type RandomPipeline, randomPipeline } from './random-pipeline.ts'
@@ -34,8 +40,8 @@ async function runOf(pipeline: RandomPipeline, input: Json) {
       type: 'object',
       required: ['n', 'tag'],
       properties: { n: { type: 'integer' }, tag: { type: 'string' } },
-    },
-    run: (given: Json) => {
+    } as JsonSchema,
+    run: (given) => {
       const { input: value } = given as { input: Json }
       called.push(value)
       return calculate(value)

@@ -135,7 +135,7 @@ describe.skipIf(missingPostgres() !== undefined)('PostgreSQL behind a bad networ
         capabilityId: 'wait',
         inputContract: { type: 'object' },
         outputContract: { type: 'object' },
-        run: () => new Promise(() => {}),
+        run: () => new Promise<Record<string, never>>(() => {}),
       })
       const app = await createApp({ store: url.href, capabilities: [wait], onCrash() {} })
       const runId = await app.start(

@@ -3,37 +3,69 @@ import { ProvisoError } from '../../base/errors/error.ts'
 import { isObject, type Json, joined } from '../../base/json.ts'
 import { withSignal } from '../../base/stop.ts'
 import type { Clock } from '../../base/time/clock.ts'
-import type { LocalContext, LocalFunction } from '../../domain/capability/define-capability.ts'
+import type {
+  DefinedCapability,
+  LocalContext,
+  LocalFunction,
+} from '../../domain/capability/define-capability.ts'
 import type { AttemptResult, Outcome } from '../../domain/output.ts'
 import type { Dispatch, Dispatcher } from '../../domain/ports/dispatcher.ts'
 import { type ParseText, parseHere } from '../../domain/ports/parse-text.ts'
 import type { JsonSchema } from '../../schema/json-schema.ts'
+import { type StandardSchemaV1, validateStandard } from '../../schema/standard.ts'
 import { readAnswer } from './read-answer.ts'
 
+/** A function with the validators of its capability. */
+export type ValidatedFunction = Required<Pick<DefinedCapability, 'run'>> &
+  Pick<DefinedCapability, 'validators'>
+
 /** Calls functions of this process. They may return values that are not plain JSON: the engine copies the result. */
-export function localDispatcher(functions: ReadonlyMap<string, LocalFunction>): Dispatcher {
+export function localDispatcher(functions: ReadonlyMap<string, ValidatedFunction>): Dispatcher {
   return {
     kind: 'local',
     remote: false,
     retries: true,
     async dispatch(call): Promise<AttemptResult> {
       const { capability, bundle, runId, nodeId, attempt, idempotencyKey } = call
-      const run = functions.get(capability.capabilityId)
-      if (!run) throw new Error(`"${capability.capabilityId}" has no function in this process`)
+      const defined = functions.get(capability.capabilityId)
+      if (!defined) throw new Error(`"${capability.capabilityId}" has no function in this process`)
       const { inputs, feedback = [], ...rest } = bundle
       let value: Json
       try {
         const given = joined(rest, { feedback, runId, nodeId, attempt, idempotencyKey, reject, ask })
-        value = await run(inputs, withSignal(given, call))
+        value = await callFunction(defined, inputs, withSignal(given, call))
       } catch (cause) {
         if (ProvisoError.is(cause) && cause.code === 'capability/refused') return refused(cause)
         if (ProvisoError.is(cause) && cause.code === 'capability/unclear')
           return { outcome: 'unclear', question: toQuestion(cause), issues: [], usage: { calls: 0 } }
         throw cause
       }
-      return { outcome: 'ok', output: { value }, issues: [], usage: { calls: 0 } }
+      return checkValue(value, call.rao ? undefined : defined.validators?.output)
     },
   }
+}
+
+/** Calls the function with what its validator makes of the inputs; inputs that it refuses never succeed. */
+async function callFunction(
+  { run, validators }: ValidatedFunction,
+  inputs: Json,
+  context: LocalContext,
+): Promise<Json> {
+  if (!validators?.input) return run(inputs, context)
+  const checked = validateStandard(validators.input, inputs)
+  if ('value' in checked) return run(checked.value as Json, context)
+  const [first] = checked.issues
+  return reject(`The inputs are invalid: ${first?.message ?? ''}`, first && { at: first.at })
+}
+
+/** What the validator makes of a value is the output. An envelope of a RAO contract is checked by the engine. */
+function checkValue(value: Json, validator: StandardSchemaV1 | undefined): AttemptResult {
+  const usage = { calls: 0 }
+  if (!validator) return { outcome: 'ok', output: { value }, issues: [], usage }
+  const checked = validateStandard(validator, value)
+  if ('value' in checked)
+    return { outcome: 'ok', output: { value: checked.value as Json }, issues: [], usage }
+  return { outcome: 'invalid', output: { value }, issues: checked.issues, usage }
 }
 
 const reject: LocalContext['reject'] = (message, details) => {

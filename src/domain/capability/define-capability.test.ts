@@ -16,7 +16,15 @@ it('names the capability, unless its name is what is missing', () => {
   expect(refusalOf({ ...contracts, capabilityId: 'my cap' })).toMatch(
     /^Cannot use the capability "my cap": must match/,
   )
+  expect(refusalOf(contracts)).toBe('Cannot use the capability: the property "capabilityId" is missing')
+  const { run } = contracts
+  expect(refusalOf({ input: {}, output: {}, run })).toBe(
+    'Cannot use the capability: the property "id" is missing',
+  )
+  expect(refusalOf({ id: 'q', input: {}, run })).toBe(
+    'Cannot use the capability "q": the property "output" is missing',
+  )
   expect(refusalOf({ ...contracts, id: 'q' })).toBe(
-    'Cannot use the capability: the property "capabilityId" is missing',
+    'Cannot use the capability: it has both `id` and `inputContract`',
   )
 })

@@ -1,10 +1,13 @@
-/** Defines a capability in code: its data together with its function. */
+/** Defines a capability in code: its data together with its function, typed by its schemas. */
 import { ProvisoError } from '../../base/errors/error.ts'
 import type { Location } from '../../base/errors/issue.ts'
 import type { Json } from '../../base/json.ts'
+import type { Infer } from '../../output/index.ts'
 import type { JsonSchema } from '../../schema/json-schema.ts'
-import type { Capability } from '../capability.ts'
+import { isForeignSchema, type StandardSchemaV1, standardJsonSchema } from '../../schema/standard.ts'
+import type { Capability, ContractSide } from '../capability.ts'
 import type { Feedback } from '../feedback.ts'
+import type { ParseIssue } from '../parse/issue-table.ts'
 import type { Bundle } from '../ports/dispatcher.ts'
 import { parseCapability } from './parse-capability.ts'
 
@@ -35,58 +38,176 @@ export interface LocalContext extends Omit<Bundle, 'inputs' | 'feedback'> {
   ask(question: string, details?: { readonly schema?: JsonSchema }): never
 }
 
-/**
- * The function of a capability of kind `local`. Call `context.reject` for inputs that can never succeed, and `context.ask`
- * to ask a person first. Any other exception counts as `provider_error` and may be retried.
- */
+/** Untyped form of the function of a capability of kind `local`, as the engine calls it. */
 export type LocalFunction = (inputs: Json, context: LocalContext) => Json | Promise<Json>
 
-/** The fields of a capability, plus its function. Everything but the id and the two contracts has a default. */
-export interface CapabilityDefinition
-  extends Partial<Omit<Capability, 'capabilityId' | 'inputContract' | 'outputContract'>>,
-    Pick<Capability, 'capabilityId' | 'inputContract' | 'outputContract'> {
-  /** For kind `local` (the default): the function to call. */
-  readonly run?: LocalFunction
+/** Describes what a capability takes or returns: a schema of Zod, Valibot, ArkType and others, a JSON Schema, or facet names. */
+export type CapabilitySchema = StandardSchemaV1 | ContractSide
+
+/** What the function of a capability receives: the output of a Standard Schema, or the values of a JSON Schema. */
+export type InputValue<S> = S extends readonly string[] ? { readonly [facet: string]: Json } : Infer<S>
+
+/** What the function of a capability returns: the input of a Standard Schema, which converts it, or a value of a JSON Schema. */
+export type ReturnValue<S> = S extends readonly string[]
+  ? { readonly [facet: string]: unknown }
+  : S extends StandardSchemaV1
+    ? StandardSchemaV1.InferInput<S>
+    : Infer<S>
+
+interface CapabilityFields<I, O>
+  extends Partial<Omit<Capability, 'capabilityId' | 'inputContract' | 'outputContract'>> {
+  /**
+   * For kind `local` (the default): the function to call. Call `context.reject` for inputs that can never succeed, and
+   * `context.ask` to ask a person first. Any other exception counts as `provider_error` and may be retried.
+   */
+  run?(inputs: InputValue<I>, context: LocalContext): ReturnValue<O> | Promise<ReturnValue<O>>
+}
+
+interface ShortNames<I, O> {
+  readonly id: string
+  readonly input: I
+  readonly output: O
+  readonly capabilityId?: never
+  readonly inputContract?: never
+  readonly outputContract?: never
+}
+
+/** The names of the wire format. */
+interface WireNames<I, O> {
+  readonly capabilityId: string
+  readonly inputContract: I
+  readonly outputContract: O
+  readonly id?: never
+  readonly input?: never
+  readonly output?: never
+}
+
+/** The fields of a capability, plus its function. Everything but the id and the two schemas has a default. */
+export type CapabilityDefinition<
+  I extends CapabilitySchema = CapabilitySchema,
+  O extends CapabilitySchema = CapabilitySchema,
+> = CapabilityFields<I, O> & (ShortNames<I, O> | WireNames<I, O>)
+
+/** Validators of other libraries, which check and convert what JSON Schema cannot express. */
+interface Validators {
+  readonly input?: StandardSchemaV1
+  readonly output?: StandardSchemaV1
 }
 
 export interface DefinedCapability {
   readonly capability: Capability
   readonly run?: LocalFunction
+  readonly validators?: Validators
 }
 
 /**
- * Checks a definition and fills its defaults; throws `option/invalid` with every issue.
+ * Checks a definition and fills its defaults; throws `option/invalid` with every issue. The function's parameter and return
+ * value have the types of the schemas.
  *
  * @example
  * const greet = defineCapability({
- *   capabilityId: 'greet',
- *   inputContract: { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] },
- *   outputContract: { type: 'object', properties: { greeting: { type: 'string' } }, required: ['greeting'] },
- *   run: (inputs) => ({ greeting: `Hello, ${(inputs as { name: string }).name}` }),
+ *   id: 'greet',
+ *   input: z.object({ name: z.string() }),
+ *   output: z.object({ greeting: z.string() }),
+ *   run: ({ name }) => ({ greeting: `Hello, ${name}` }),
  * })
  */
-export function defineCapability(definition: CapabilityDefinition): DefinedCapability {
-  const { run, ...data } = definition
+export function defineCapability<const I extends CapabilitySchema, const O extends CapabilitySchema>(
+  definition: CapabilityDefinition<I, O>,
+): DefinedCapability {
+  const { run, ...given } = definition as CapabilityDefinition
+  const hasShortNames = Object.keys(shortNames).some((name) => Object.hasOwn(given, name))
+  const { data, validators } = separateValidators(hasShortNames ? toWireNames(given) : given)
   const parsed = parseCapability(data)
-  if (!parsed.ok)
+  if (!parsed.ok) {
+    const issues = hasShortNames ? parsed.issues.map(withShortNames) : parsed.issues
+    const message = `Cannot use the capability${formatId(data)}: ${issues[0]?.message ?? ''}`
+    throw new ProvisoError('option/invalid', message, { issues })
+  }
+  const { capabilityId, kind } = parsed.value
+  if (kind === 'local' && !run)
     throw new ProvisoError(
       'option/invalid',
-      `Cannot use the capability${formatId(definition)}: ${parsed.issues[0]?.message ?? ''}`,
-      { issues: parsed.issues },
-    )
-  if (parsed.value.kind === 'local' && !run)
-    throw new ProvisoError(
-      'option/invalid',
-      `Cannot use the capability "${definition.capabilityId}": it has no function`,
+      `Cannot use the capability "${capabilityId}": it has no function`,
       {
         hint: 'Add `run`, or set another `kind`',
       },
     )
-  return { capability: parsed.value, ...(run && { run }) }
+  return {
+    capability: parsed.value,
+    // The validators, or the engine with the JSON Schemas, check what the types say.
+    ...(run && { run: run as LocalFunction }),
+    ...(validators && { validators }),
+  }
+}
+
+type Given = { readonly [name: string]: unknown }
+
+const shortNames = { id: 'capabilityId', input: 'inputContract', output: 'outputContract' } as const
+
+/** Replaces short names by those of the wire; both in one object are an error. */
+function toWireNames(given: Given): Given {
+  const { id, input, output, ...rest } = given
+  for (const [short, wire] of Object.entries(shortNames)) {
+    if (rest[wire] === undefined) continue
+    const used = given[short] === undefined ? Object.keys(shortNames).find((name) => name in given) : short
+    throw new ProvisoError(
+      'option/invalid',
+      `Cannot use the capability: it has both \`${used}\` and \`${wire}\``,
+      {
+        hint: 'Use either `id`, `input`, `output` or `capabilityId`, `inputContract`, `outputContract`',
+      },
+    )
+  }
+  return {
+    ...rest,
+    ...(id !== undefined && { capabilityId: id }),
+    ...(input !== undefined && { inputContract: input }),
+    ...(output !== undefined && { outputContract: output }),
+  }
+}
+
+/** Speaks of the fields by the names that the definition has. */
+function withShortNames(issue: ParseIssue): ParseIssue {
+  let { message, at } = issue
+  for (const [short, wire] of Object.entries(shortNames)) {
+    message = message.replace(`"${wire}"`, `"${short}"`)
+    if ('pointer' in at)
+      at = { ...at, pointer: at.pointer.replace(new RegExp(`^/${wire}(?=/|$)`), `/${short}`) }
+  }
+  return { ...issue, message, at }
+}
+
+/** Replaces schemas of other libraries by their JSON Schemas, and returns them apart. */
+function separateValidators(given: Given): { readonly data: Given; readonly validators?: Validators } {
+  const { inputContract, outputContract } = given
+  const input = isForeignSchema(inputContract) ? inputContract : undefined
+  const output = isForeignSchema(outputContract) ? outputContract : undefined
+  if (!input && !output) return { data: given }
+  return {
+    data: {
+      ...given,
+      ...(input && { inputContract: toJsonSchema(input, given, 'input') }),
+      ...(output && { outputContract: toJsonSchema(output, given, 'output') }),
+    },
+    validators: { ...(input && { input }), ...(output && { output }) },
+  }
+}
+
+/** Plans are proven with JSON Schemas, so every schema needs one. */
+function toJsonSchema(schema: StandardSchemaV1, given: Given, side: 'input' | 'output'): JsonSchema {
+  const converted = standardJsonSchema(schema)
+  if (converted !== undefined) return converted
+  const { vendor } = schema['~standard']
+  throw new ProvisoError(
+    'option/invalid',
+    `Cannot use the capability${formatId(given)}: the ${side} schema of ${vendor} has no JSON Schema`,
+    { hint: 'Pass a JSON Schema, or use a library with Standard JSON Schema, such as Zod 4.2 or ArkType' },
+  )
 }
 
 /** Formats the id; it may be the missing field. */
-const formatId = ({ capabilityId }: CapabilityDefinition): string =>
+const formatId = ({ capabilityId }: Given): string =>
   typeof capabilityId === 'string' ? ` "${capabilityId}"` : ''
 
 /** Defines a built-in capability that is only validated on first use, so that loading the package stays fast. */

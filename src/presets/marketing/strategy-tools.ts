@@ -51,7 +51,8 @@ export const analyzeAssets: DefinedCapability = defineLater({
   },
   idempotent: true,
   inputTraits: { strengths: ['asset_analysis'] },
-  run(inputs) {
+  run(given) {
+    const inputs = given as Json
     const counts: Record<AssetKind, number> = { image: 0, video: 0, document: 0, link: 0, text: 0 }
     for (const asset of listIn(inputs, 'assetBundle')) counts[kindOf(asset)]++
     const missing: Record<string, string[]> = {}
@@ -96,7 +97,8 @@ export const planKnobs: DefinedCapability = defineLater({
   outputContract: ['planKnobs'],
   idempotent: true,
   postConditions: [{ between: [{ var: 'planKnobs.variantCount' }, 1, 5] }],
-  run(inputs) {
+  run(given) {
+    const inputs = given as Json
     const brief = JSON.stringify(member(inputs, 'objectiveBrief') ?? '')
     const formats = listIn(member(inputs, 'assetAnalysis'), 'achievableFormats').map(String)
     const [ctaFocus] = ctaTable.find(([, words]) => words.test(brief)) ?? ['learn_more']

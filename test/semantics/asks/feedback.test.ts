@@ -10,6 +10,7 @@ import { defineCapability } from '../../../src/domain/capability/define-capabili
 import type { Feedback } from '../../../src/domain/feedback.ts'
 import type { DraftRequest, Planner } from '../../../src/domain/ports/planner.ts'
 import type { Provider } from '../../../src/domain/ports/provider.ts'
+import type { JsonSchema } from '../../../src/index.ts'
 import { modelPlanner } from '../../../src/plan/index.ts'
 import { answer, envelope, journal, leave, local, open, text, typesOf } from '../../journeys/support.ts'
 
@@ -408,7 +409,8 @@ describe('what is recorded', () => {
     const write = defineCapability({
       capabilityId: 'write',
       inputContract: { type: 'object' },
-      outputContract: text,
+      // The function breaks its contract, which the compiler would notice.
+      outputContract: text as JsonSchema,
       idempotent: true,
       run: (_, { feedback }) => {
         received.push(feedback)

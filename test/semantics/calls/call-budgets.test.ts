@@ -4,7 +4,8 @@
  */
 import { describe, expect, it } from 'vitest'
 import { compatible } from '../../../src/adapters/providers/compatible.ts'
-import { type CapabilityDefinition, defineCapability } from '../../../src/app.ts'
+import { defineCapability } from '../../../src/app.ts'
+import type { Capability } from '../../../src/domain/capability.ts'
 import type { JournalEvent } from '../../../src/domain/event.ts'
 import { envelope, journal, local, open, text } from '../../journeys/support.ts'
 import type { OpenAiServer, Seen } from '../../models/openai-server.ts'
@@ -19,7 +20,7 @@ async function serve(): Promise<OpenAiServer> {
   return server
 }
 
-const model = (capabilityId: string, more: Partial<CapabilityDefinition> = {}) =>
+const model = (capabilityId: string, more: Partial<Capability> = {}) =>
   defineCapability({
     capabilityId,
     kind: 'model',

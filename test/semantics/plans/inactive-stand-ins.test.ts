@@ -8,6 +8,7 @@ import { rehearsal } from 'proviso/testing'
 import { describe, expect, it, vi } from 'vitest'
 import { createMemoryStore } from '../../../src/adapters/stores/memory/memory.ts'
 import type { Json } from '../../../src/base/json.ts'
+import type { JsonSchema } from '../../../src/index.ts'
 import { api, copyVariants, listen, serveAgents, wanted, writer } from '../../agents/support.ts'
 import { frames } from '../../server/support.ts'
 import { runOnServer } from '../pipelines/on-server.ts'
@@ -27,7 +28,7 @@ const local = (capabilityId: string, run: () => Json) =>
   defineCapability({
     capabilityId,
     inputContract: { type: 'object' },
-    outputContract: schema,
+    outputContract: schema as JsonSchema,
     idempotent: true,
     run,
   })

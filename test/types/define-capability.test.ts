@@ -1,0 +1,136 @@
+/** `defineCapability` types its function by the schemas of any library. The types are checked by `npm run types`. */
+import { type } from 'arktype'
+import * as v from 'valibot'
+import { describe, expect, expectTypeOf, it } from 'vitest'
+import { z } from 'zod'
+import { z as z3 } from 'zod-3'
+import { createApp, defineCapability } from '../../src/index.ts'
+
+describe('the function of a capability', () => {
+  it('receives and returns what the schemas of any library say', () => {
+    defineCapability({
+      id: 'zod',
+      input: z.object({ topic: z.string(), count: z.number().default(1) }),
+      output: z.object({ line: z.string() }),
+      run(inputs) {
+        expectTypeOf(inputs).toEqualTypeOf<{ topic: string; count: number }>()
+        return { line: inputs.topic }
+      },
+    })
+    defineCapability({
+      id: 'zod-3',
+      input: z3.object({ topic: z3.string() }),
+      output: z3.object({ line: z3.string() }),
+      run: ({ topic }) => ({ line: topic.trim() }),
+    })
+    defineCapability({
+      id: 'valibot',
+      input: v.object({ topic: v.string() }),
+      output: v.object({ line: v.string() }),
+      run: async ({ topic }) => ({ line: topic.trim() }),
+    })
+    defineCapability({
+      id: 'arktype',
+      input: type({ topic: 'string' }),
+      output: type({ line: 'string' }),
+      run: ({ topic }) => ({ line: topic.trim() }),
+    })
+  })
+
+  it('receives and returns what a JSON Schema literal says, under either names', () => {
+    defineCapability({
+      capabilityId: 'json',
+      inputContract: {
+        type: 'object',
+        properties: { topic: { type: 'string' }, tone: { enum: ['dry', 'warm'] } },
+        required: ['topic'],
+      },
+      outputContract: { type: 'object', properties: { line: { type: 'string' } }, required: ['line'] },
+      run(inputs) {
+        expectTypeOf(inputs).toEqualTypeOf<{ topic: string; tone?: 'dry' | 'warm' }>()
+        return { line: inputs.topic }
+      },
+    })
+  })
+
+  it('does not compile with a wrong return value, a wrong member or a misspelled field', () => {
+    const line = z.object({ line: z.string() })
+    const all = { input: line, output: line }
+    const define = [
+      // @ts-expect-error: the line is a number
+      () => defineCapability({ id: 'a', ...all, run: () => ({ line: 1 }) }),
+      // @ts-expect-error: nothing is returned
+      () => defineCapability({ id: 'b', ...all, run: () => {} }),
+      // @ts-expect-error: the input has no member of this name
+      () => defineCapability({ id: 'c', ...all, run: ({ lines }) => ({ line: lines }) }),
+      // @ts-expect-error: a misspelled field
+      () => defineCapability({ id: 'd', ...all, idempotnt: true, run: (inputs) => inputs }),
+      // @ts-expect-error: names of both kinds
+      () => defineCapability({ id: 'e', capabilityId: 'e', ...all, run: (inputs) => inputs }),
+    ]
+    expect(define).toHaveLength(5)
+  })
+})
+
+const envelope = (inputs: { [name: string]: string }) => ({
+  objective: 'One line',
+  inputs,
+  outputContract: {
+    schema: { type: 'object', properties: { line: { type: 'string' } }, required: ['line'] },
+  },
+})
+const draft = { nodes: [{ id: 'write', capabilityId: 'write' }] }
+
+describe('the validator of another library', () => {
+  it('converts inputs for the function, and its output is the value', async () => {
+    const write = defineCapability({
+      id: 'write',
+      input: z.object({ topic: z.string().transform((topic) => topic.toUpperCase()) }),
+      output: z.object({ line: z.string().trim() }),
+      run: ({ topic }) => ({ line: ` Time for ${topic}. ` }),
+    })
+    const app = await createApp({ capabilities: [write] })
+    const { output } = await app.run(envelope({ topic: 'tea' }), { draft })
+    expect(output).toEqual({ line: 'Time for TEA.' })
+    await app.close()
+  })
+
+  it('refuses inputs for good, and outputs as invalid, by rules that JSON Schema cannot express', async () => {
+    let calls = 0
+    const even = (text: string) => text.length % 2 === 0
+    const write = defineCapability({
+      id: 'write',
+      input: z.object({ topic: z.string().refine(even, 'an even number of letters, please') }),
+      output: z.object({ line: z.string().refine(even, 'an even line, please') }),
+      run({ topic }) {
+        calls++
+        return { line: topic === 'teas' ? 'odd' : 'even' }
+      },
+    })
+    const app = await createApp({ capabilities: [write] })
+    const refused = await app.run(envelope({ topic: 'tea' }), { draft })
+    expect(refused).toMatchObject({
+      status: 'failed',
+      issues: [{ at: { pointer: '/topic' }, message: expect.stringContaining('an even number of letters') }],
+    })
+    expect(calls).toBe(0)
+    const invalid = await app.run(envelope({ topic: 'teas' }), { draft })
+    expect(invalid).toMatchObject({
+      status: 'failed',
+      issues: [{ at: { pointer: '/line' }, message: expect.stringContaining('an even line') }],
+    })
+    expect(calls).toBeGreaterThan(0)
+    const good = await app.run(envelope({ topic: 'milk' }), { draft })
+    expect(good.output).toEqual({ line: 'even' })
+    await app.close()
+  })
+
+  it('without a JSON Schema is refused with what to do', () => {
+    const custom = {
+      '~standard': { version: 1, vendor: 'mine', validate: (value: unknown) => ({ value }) },
+    } as const
+    expect(() =>
+      defineCapability({ id: 'write', input: custom, output: custom, run: (inputs) => inputs }),
+    ).toThrow('Cannot use the capability "write": the input schema of mine has no JSON Schema')
+  })
+})
