@@ -90,7 +90,7 @@ async function expectHarmless({ statuses, bytesRead, grownMb, livezMs, path }: F
       `memory +${Math.round(grownMb)} MB, /livez p99 ${livezMs.toFixed(0)} ms; ${counts}`,
   )
   expect((await post(path, Buffer.alloc(0))).status).toBe('429')
-  // Some of a body arrives with its head; of one call, twenty bodies are read, and those that are on their way meanwhile.
+  // Some of a body arrives with its head; of one call, twenty bodies are read, and callbacks that are on their way meanwhile.
   expect(bytesRead).toBeLessThan(0.15 * offered + (20 + atOnce) * body.length)
   expect(grownMb).toBeLessThan(100)
   // Other work on the machine delays the answers too: without a flood they take `calmMs`.

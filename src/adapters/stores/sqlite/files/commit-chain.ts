@@ -116,7 +116,7 @@ function subtractRuns(last: Commit, deleted: readonly DeletedRun[], at: number):
   return { n: last.n + 1, at, runs: last.runs - deleted.length, events, head, changed }
 }
 
-/** Half of the hash: enough to tell histories apart, and stored with every commit. */
+/** Half of the hash: enough to distinguish histories, and stored with every commit. */
 function toHead(names: string): string {
   return hash('sha256', names).slice(0, 32)
 }
