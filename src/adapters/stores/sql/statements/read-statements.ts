@@ -88,25 +88,31 @@ export function createReadStatements(db: Kysely<Tables>, templates: Templates) {
       return query.orderBy('created_at', 'desc').orderBy('run_id', 'desc').limit(limit).compile()
     },
 
-    asks({ tenant, runId, status, limit = defaultLimits.asks, after }: AskQuery): Statement {
-      let query = db.selectFrom('hitl_requests').selectAll()
-      if (tenant !== undefined) query = query.where('tenant', '=', tenant)
-      if (runId !== undefined) query = query.where('run_id', '=', runId)
-      if (status !== undefined) query = query.where('status', '=', status)
-      if (after !== undefined) {
-        query = query.where(({ eb, refTuple, selectFrom }) =>
-          eb(
-            refTuple('created_at', 'request_id'),
-            '>',
-            selectFrom('hitl_requests as last')
-              .select(['last.created_at', 'last.request_id'])
-              .where('last.request_id', '=', after)
-              .limit(1)
-              .$asTuple('created_at', 'request_id'),
-          ),
-        )
-      }
-      return query.orderBy('created_at').orderBy('request_id').limit(limit).compile()
-    },
+    asks: (query: AskQuery): Statement => selectAsks(db, query),
   }
+}
+
+/** Asks, oldest first, after the one that is named. */
+function selectAsks(
+  db: Kysely<Tables>,
+  { tenant, runId, status, limit = defaultLimits.asks, after }: AskQuery,
+): Statement {
+  let query = db.selectFrom('hitl_requests').selectAll()
+  if (tenant !== undefined) query = query.where('tenant', '=', tenant)
+  if (runId !== undefined) query = query.where('run_id', '=', runId)
+  if (status !== undefined) query = query.where('status', '=', status)
+  if (after !== undefined) {
+    query = query.where(({ eb, refTuple, selectFrom }) =>
+      eb(
+        refTuple('created_at', 'request_id'),
+        '>',
+        selectFrom('hitl_requests as last')
+          .select(['last.created_at', 'last.request_id'])
+          .where('last.request_id', '=', after)
+          .limit(1)
+          .$asTuple('created_at', 'request_id'),
+      ),
+    )
+  }
+  return query.orderBy('created_at').orderBy('request_id').limit(limit).compile()
 }
