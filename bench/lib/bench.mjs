@@ -32,7 +32,9 @@ export async function runBench(name, sections, options = []) {
   for (const [section, run, show] of sections) {
     if (only.length > 0 && !only.includes(section)) continue
     console.error(`… ${section}`)
+    const began = performance.now()
     results[section] = await run({ quick: has('--quick'), ...values })
+    console.error(`  took ${Math.round((performance.now() - began) / 1000)} s`)
     const shown = show(results[section])
     if (!has('--json')) console.log(`\n${shown}`)
     if (has('--write')) write(`${name} ${section}`, `${machine}, ${results.date}.\n\n${shown}`)

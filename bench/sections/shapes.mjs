@@ -11,13 +11,15 @@ const ROUNDS = 2
 const WARM_UPS = 3
 /** Milliseconds after which a shape is not measured again: chance does not double what takes so long. */
 const LONG = 400
+const PROGRESS_EACH = 20
 
 export async function shapes({ quick }) {
   const bytes = quick ? 131_072 : 1_048_576
   const intact = JSON.stringify(makeValue(bytes))
   // Beside every shape once: the median of all is what the machine takes, however busy it is meanwhile.
   const strictTimes = []
-  const measured = everyShape().map(({ name, make }) => {
+  const measured = everyShape().map(({ name, make }, index, all) => {
+    if (index % PROGRESS_EACH === 0) console.error(`  ${index} of ${all.length} shapes`)
     const small = make(16_384)
     for (let i = 0; i < WARM_UPS; i++) parse(small, schema)
     const text = make(bytes)
