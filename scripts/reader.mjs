@@ -18,7 +18,7 @@ export const limits = { bundle: 60 * 1024, package: 2_000_000 }
 
 /** Files that the light reader replaces with smaller ones. */
 const standIns =
-  /\/src\/(schema\/compile\/ajv|schema\/patterns\/(formats|regex)|base\/(closest|errors\/error-table)|output\/report\/events)\.ts$/
+  /\/src\/(schema\/compile\/ajv|schema\/patterns\/(formats|regex)|base\/(closest|keep-alive|errors\/error-table)|output\/report\/events)\.ts$/
 
 const light = {
   name: 'light-reader',

@@ -22,7 +22,7 @@ export class Allowance {
   used = 0
   /** Location at which the budget ran out. */
   location: Location | undefined
-  readonly most: number
+  declare readonly most: number
 
   constructor(most: number) {
     this.most = most
@@ -50,31 +50,15 @@ export function createAllowance(text: string, limits: Limits): Allowance {
   return new Allowance(limits.steps ?? BASE + PER_CHARACTER * text.length)
 }
 
-/** Counts the values inside a value, itself included; memoised per container. */
-export class Sizes {
-  readonly #known = new WeakMap<object, number>()
-
-  of(value: unknown): number {
-    if (typeof value !== 'object' || value === null) return 1
-    const known = this.#known.get(value)
-    if (known !== undefined) return known
-    // Iterative post-order traversal: collects containers in visiting order, then sums from the last one back.
-    const met: object[] = [value]
-    for (let at = 0; at < met.length; at++) {
-      for (const inner of Object.values(met[at] as object)) {
-        if (typeof inner === 'object' && inner !== null && !this.#known.has(inner)) met.push(inner)
-      }
-    }
-    for (let at = met.length - 1; at >= 0; at--)
-      this.#known.set(met[at] as object, this.#sum(met[at] as object))
-    return this.#known.get(value) as number
+/** Counts the values inside a value, itself included. Iterative, so no depth overflows the stack. */
+export function countValues(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 1
+  const open: object[] = [value]
+  let count = 1
+  for (let container = open.pop(); container !== undefined; container = open.pop()) {
+    const members: readonly unknown[] = Array.isArray(container) ? container : Object.values(container)
+    count += members.length
+    for (const member of members) if (typeof member === 'object' && member !== null) open.push(member)
   }
-
-  #sum(container: object): number {
-    let size = 1
-    for (const inner of Object.values(container)) {
-      size += typeof inner === 'object' && inner !== null ? (this.#known.get(inner) ?? 1) : 1
-    }
-    return size
-  }
+  return count
 }

@@ -111,16 +111,16 @@ export class Shapes {
 }
 
 class PartsShape implements Shape {
-  readonly where: Where
-  readonly types: readonly JsonType[]
-  readonly values: readonly unknown[] | undefined
-  readonly required: ReadonlySet<string>
-  readonly names: readonly string[]
-  readonly unions: readonly Union[]
-  readonly settled: readonly string[]
-  readonly minimum: number | undefined
-  readonly maximum: number | undefined
-  readonly describesItems: boolean
+  declare readonly where: Where
+  declare readonly types: readonly JsonType[]
+  declare readonly values: readonly unknown[] | undefined
+  declare readonly required: ReadonlySet<string>
+  declare readonly names: readonly string[]
+  declare readonly unions: readonly Union[]
+  declare readonly settled: readonly string[]
+  declare readonly minimum: number | undefined
+  declare readonly maximum: number | undefined
+  declare readonly describesItems: boolean
   readonly #parts: readonly Part[]
   readonly #patterns: readonly { part: Part; pattern: string; test: (name: string) => boolean }[]
   readonly #members = new Map<string, Where>()

@@ -5,6 +5,7 @@
  */
 
 import { setOwn } from '../../base/json.ts'
+import { keepAlive } from '../../base/keep-alive.ts'
 import { child, type Pointer } from '../../base/pointer.ts'
 import type { Shape, Where } from '../../schema/shape.ts'
 import { LazyNode, makeNode, type Node, type NodeKind } from '../decode/tree/tree.ts'
@@ -40,8 +41,21 @@ export interface Source {
 /** Converts a value toward the root of the schema. */
 export function coerce(guide: Guide, source: Source): Coercion {
   const run = new Run(guide, source)
+  if (runs++ % KEEP_EACH === 0) keepAlive('coerce', () => makeObjects(guide))
   const value = run.at({ value: source.value, node: source.needsNodes ? source.node() : undefined }, [''])
   return { value, ...run.record.read() }
+}
+
+/** One run in so many renews the kept objects: what the engine knows of a class may change. */
+const KEEP_EACH = 100
+
+let runs = 0
+
+/** One object of every class that the traversal uses, without what it refers to. */
+function makeObjects(guide: Guide): unknown {
+  const node = makeNode('null', null, 0, 0)
+  const source: Source = { value: null, text: '', node: () => node, needsNodes: false, unfolded: 0 }
+  return new Run({ ...guide, accepts: () => false }, source)
 }
 
 /** Maximum number of nested lists a value may be wrapped in. */
@@ -50,9 +64,9 @@ const NO_WRAPPING: readonly string[] = []
 
 class Run implements Coercing {
   readonly record = new ConversionRecord()
-  text: string
-  unfolded: number
-  readonly guide: Guide
+  declare text: string
+  declare unfolded: number
+  declare readonly guide: Guide
   /** The node that holds the current value, and the number of steps to it: the source, or the content of a string. */
   #root: { readonly node: () => Node; readonly depth: number }
   /** Path of the current value in the result, and in the text as read. */

@@ -69,8 +69,8 @@ export class Decoder implements Machine {
   /** Number of edits before the current value; withdrawing the value also withdraws its edits. */
   declare valueMark: number
 
-  readonly sink: Sink
-  readonly options: DecoderOptions
+  declare readonly sink: Sink
+  declare readonly options: DecoderOptions
 
   constructor(sink: Sink, options: DecoderOptions) {
     this.sink = sink

@@ -15,7 +15,7 @@ import { rules } from '../rules.ts'
 import type { Region } from '../scan/region.ts'
 import type { Guided, Target } from '../schema/target.ts'
 import type { Settings } from '../settings.ts'
-import { type Allowance, ATTEMPT, Sizes } from '../step-budget.ts'
+import { type Allowance, ATTEMPT, countValues } from '../step-budget.ts'
 
 export interface Attempt {
   readonly region: Region
@@ -45,7 +45,6 @@ export interface Trial {
    * nesting.
    */
   readonly unfolding: { left: number }
-  readonly sizes: () => Sizes
 }
 
 /** How often each character may be read as part of an embedded text. */
@@ -59,20 +58,19 @@ export function createTrial(
     target,
     allowance,
     unfolding,
-  }: Omit<Trial, 'text' | 'guide' | 'unfolding' | 'sizes'> & Partial<Pick<Trial, 'unfolding'>>,
+  }: Omit<Trial, 'text' | 'guide' | 'unfolding'> & Partial<Pick<Trial, 'unfolding'>>,
 ): Trial {
-  const sizes = once(() => new Sizes())
-  const guide = target.guided && guideOf(target.guided, settings, allowance, sizes)
+  const guide = target.guided && guideOf(target.guided, settings, allowance)
   const left = unfolding ?? { left: UNFOLDED * text.length }
-  return { text, strict, settings, target, allowance, guide, unfolding: left, sizes }
+  return { text, strict, settings, target, allowance, guide, unfolding: left }
 }
 
-function guideOf(guided: Guided, settings: Settings, allowance: Allowance, sizes: () => Sizes): Guide {
+function guideOf(guided: Guided, settings: Settings, allowance: Allowance): Guide {
   const session = once(() => guided.compiled.openSession())
   const accepts: Guide['accepts'] = (pointer, value) => {
     const { judged, acceptsAt } = session()
-    if (judged === undefined) return allowance.spend(sizes().of(value)) && acceptsAt(pointer, value)
     if (allowance.exhausted) return false
+    if (judged === undefined) return allowance.spend(countValues(value)) && acceptsAt(pointer, value)
     // Cached verdicts are free: charge only the values judged for this call.
     const accepted = acceptsAt(pointer, value)
     return allowance.spend((session().judged as number) - judged) && accepted
@@ -143,15 +141,16 @@ export function attempt(
  * values where finding the source would mean to read the text again.
  */
 function check(
-  { target, allowance, sizes }: Trial,
+  { target, allowance }: Trial,
   value: unknown,
   region: Region,
   inner: Node | undefined,
 ): ReturnType<Target['check']> {
+  if (!allowance.spend(ATTEMPT, region.start)) return NOT_CHECKED
   const source = inner ?? region
   const size =
-    typeof value !== 'object' ? 1 : inner?.plain ? sizes().of(inner.value) : source.end - source.start
-  return allowance.spend(ATTEMPT + size, region.start) ? target.check(value) : NOT_CHECKED
+    typeof value !== 'object' ? 1 : inner?.plain ? countValues(inner.value) : source.end - source.start
+  return allowance.spend(size, region.start) ? target.check(value) : NOT_CHECKED
 }
 
 const NOT_CHECKED = { ok: false } as const

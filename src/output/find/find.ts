@@ -137,9 +137,12 @@ function restarts(text: string, within: Region): number[] {
     at = text.indexOf('\n', at + 1)
   ) {
     if (blank < 0 && !mayBreak(text, at + 1)) continue
+    const first = at
+    // A run of empty lines counts as one.
+    while (text.startsWith('\n\n', at + 1)) at++
     const line = text.slice(at + 1, at + 80)
     const ink = line.trimStart()
-    if (/^\s*\n|^[`~]{3,}/.test(line)) blank = blank < 0 ? at : blank
+    if (/^\s*\n|^[`~]{3,}/.test(line)) blank = blank < 0 ? first : blank
     else {
       if (blank >= 0 && /^[{[｛［]\s*["'“„‘«＂{[]/.test(ink)) found.push(blank)
       blank = -1

@@ -1,5 +1,6 @@
 /** Unwraps values from wrappers that the schema does not declare, and adds the one wrapper that the schema requires. */
 import { isObject, type JsonType } from '../../base/json.ts'
+import { coerce } from '../coerce/coerce.ts'
 import type { ValueChange } from '../coerce/record.ts'
 import { firstItems, isContainer, makeNode, type Node, sizeOf } from '../decode/tree/tree.ts'
 import { rules } from '../rules.ts'
@@ -233,6 +234,31 @@ function wrapperOf(name: string, node: Node): Node {
   }
 }
 
+/** Of longer lists, the first item is tried alone before all of them are converted in vain. */
+const LONG_LIST = 100
+
+/** Whether the first item of a list stays invalid after every conversion: then the member `name` cannot hold the list. */
+function refusesFirst(
+  { text, guide, settings }: Trial,
+  region: Region,
+  wrapper: Node,
+  name: string,
+): boolean {
+  if (guide === undefined || region.summary.hides || settings.salvage) return false
+  const root = guide.shapes.at([''])
+  const list = guide.shapes.at(root.member(name))
+  if (root.unions.length + list.unions.length > 0) return false
+  const { value } = coerce(guide, {
+    value: { [name]: [(region.value as unknown[])[0]] },
+    text: region.source ?? text,
+    node: () => wrapper,
+    needsNodes: false,
+    unfolded: 0,
+  })
+  const made = isObject(value) ? value[name] : undefined
+  return Array.isArray(made) && !list.item(0).every((pointer) => guide.accepts(pointer, made[0]))
+}
+
 /** `[…]` where `{"items": […]}` is expected: only if the schema allows exactly one name. */
 export function enclosed(trial: Trial, region: Region): Attempt | undefined {
   const { guided } = trial.target
@@ -245,6 +271,8 @@ export function enclosed(trial: Trial, region: Region): Attempt | undefined {
   if (!holds(trial, guided, name, region.node)) return undefined
   const { node } = region
   const wrapper = wrapperOf(name, node)
+  if (node.kind === 'array' && sizeOf(node) > LONG_LIST && refusesFirst(trial, region, wrapper, name))
+    return undefined
   const change: ValueChange = { rule: 'enclose', pointer: '', before: node.value, after: wrapper.value }
   const tried = attempt(trial, region, wrapper, { changes: [change], cost: rules.enclose.cost })
   return tried.valid ? tried : undefined

@@ -11,6 +11,17 @@ export function decodeInner(
   { settings, allowance }: { readonly settings: Settings; readonly allowance: Allowance },
 ): Node | undefined {
   if (!mayHold(text)) return undefined
+  const last = lastDecoded.get(allowance)
+  if (last?.text === text) return last.node
+  const node = decodeWhole(text, settings, allowance)
+  lastDecoded.set(allowance, { text, node })
+  return node
+}
+
+/** The text decoded last in each call of `parse`: several readings of one string ask for it in turn. */
+const lastDecoded = new WeakMap<Allowance, { readonly text: string; readonly node: Node | undefined }>()
+
+function decodeWhole(text: string, settings: Settings, allowance: Allowance): Node | undefined {
   const { limits, acceptTruncated } = settings
   const { regions } = scan(text, { depth: limits.depth, acceptTruncated, allowance })
   const region = regions[0]

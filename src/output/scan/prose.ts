@@ -81,6 +81,11 @@ export class Prose {
     return tag && `</${tag.name}>`
   }
 
+  /** Whether the current offset is inside a block that will be listed. */
+  get listsBlock(): boolean {
+    return this.blocks.length < MOST_BLOCKS && (this.fence !== undefined || this.#tags.length > 0)
+  }
+
   get surroundings(): Surroundings {
     return { fence: this.fence?.label, reasoning: this.reasoning > 0 }
   }

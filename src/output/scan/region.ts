@@ -68,17 +68,18 @@ function summarise(edits: LoggedEdits): EditSummary {
 }
 
 export class Region {
-  readonly value: unknown
-  readonly start: number
-  readonly end: number
-  readonly truncated: boolean
-  readonly fence: string | undefined
-  readonly reasoning: boolean
-  readonly bare: boolean
-  readonly source: string | undefined
-  readonly special: boolean | undefined
-  readonly exact: boolean
-  readonly keepsJson: boolean
+  // Declared only, and set by the constructor: defined twice, so many fields would turn every region into a slow dictionary.
+  declare readonly value: unknown
+  declare readonly start: number
+  declare readonly end: number
+  declare readonly truncated: boolean
+  declare readonly fence: string | undefined
+  declare readonly reasoning: boolean
+  declare readonly bare: boolean
+  declare readonly source: string | undefined
+  declare readonly special: boolean | undefined
+  declare readonly exact: boolean
+  declare readonly keepsJson: boolean
   readonly #edits: LoggedEdits
   readonly #nodes: Nodes
   #list: readonly TextEdit[] | undefined

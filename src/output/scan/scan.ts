@@ -1,5 +1,6 @@
 /** Scans a whole text once and lists every value in it, with its surroundings and the edits it needs. */
 
+import { keepAlive } from '../../base/keep-alive.ts'
 import { Decoder } from '../decode/decoder.ts'
 import { fenceLine, mayEndThought, THOUGHT_END, THOUGHT_START } from '../decode/ends.ts'
 import { MORE } from '../decode/lookahead.ts'
@@ -8,7 +9,7 @@ import type { LoggedEdits } from '../decode/tree/edit-log.ts'
 import { type Node, type Sink, sizeOf, type TextEdit } from '../decode/tree/tree.ts'
 import { TreeSink } from '../decode/tree/tree-sink.ts'
 import { ValueSink } from '../decode/tree/value-sink.ts'
-import type { Allowance } from '../step-budget.ts'
+import { Allowance } from '../step-budget.ts'
 import { type Block, Prose, type Surroundings } from './prose.ts'
 import { type Nodes, Region } from './region.ts'
 
@@ -19,6 +20,8 @@ export interface ScanOptions extends DecoderOptions {
   readonly firstOnly?: boolean
   /** Of a text without brackets, read a single value or nothing. */
   readonly onlyOne?: boolean
+  /** Whether a value is worth keeping behind very many others; every value is, if absent. */
+  readonly keeps?: ((value: unknown) => boolean) | undefined
 }
 
 export interface Scan {
@@ -33,12 +36,52 @@ const MOST_DOUBTS = 8
 /** After this many values that ran past their surroundings, values are read only up to the end of the surroundings. */
 const MOST_OVERRUNS = 2
 
+/** So many regions are kept in any case. Greater than the number of regions that are searched inside. */
+const MOST_KEPT = 4_000
+
+/**
+ * The regions found so far. Behind very many, keeps only regions that can still matter: hostile texts hold a million, and
+ * to keep them takes several times as long as to read them.
+ */
+class Regions {
+  readonly list: Region[] = []
+  readonly #keeps: ScanOptions['keeps']
+  #broken = false
+  /** The last region, if it was left out. */
+  #left: Region | undefined
+
+  /** `keeps`: whether a value is an answer; without it every region is kept. */
+  constructor(keeps: ScanOptions['keeps']) {
+    this.#keeps = keeps
+  }
+
+  /** Adds a region; in a listed block, one that is broken first, or cut off, always matters. */
+  add(region: Region, isInBlock: boolean): void {
+    const isBroken = region.editCount > 0
+    const matters =
+      this.list.length < MOST_KEPT ||
+      isInBlock ||
+      region.truncated ||
+      (isBroken && !this.#broken) ||
+      (this.#keeps?.(region.value) ?? true)
+    // The words before a region are the words behind the previous one, kept or not.
+    if (matters && this.#left !== undefined) this.list.push(this.#left)
+    this.#left = matters ? undefined : region
+    if (matters) this.list.push(region)
+    this.#broken ||= isBroken
+  }
+}
+
 export function scan(text: string, options: ScanOptions, from = 0): Scan {
   const sink = new ValueSink()
   const decoder = decoderOf(sink, text, options)
   const prose = new Prose()
-  const regions: Region[] = []
+  const hasEscapes = text.includes('\\')
+  // Lines of encoded text are looked for outside of all regions.
+  const regions = new Regions(hasEscapes ? undefined : options.keeps)
   const overruns = new Overruns(text)
+  // Asked once, not for every value.
+  const mayThink = mayEndThought(text)
   // One object for all regions: hostile texts hold a million of them.
   const around = { nodes: sharedNodes(options), fence: prose.fence?.label, reasoning: false }
   let i = options.allowance.spend(text.length - from, from) ? from : text.length
@@ -50,7 +93,7 @@ export function scan(text: string, options: ScanOptions, from = 0): Scan {
     i = prose.next(decoder, i, 0, decoder.mostLooked)
     chargeLooks(decoder, options.allowance, i)
     if (i === MORE || i >= text.length || options.allowance.exhausted) break
-    const escaped = i < plainUntil ? undefined : escapedBody(text, i, options)
+    const escaped = !hasEscapes || i < plainUntil ? undefined : escapedBody(text, i, options)
     if (typeof escaped === 'number') plainUntil = escaped
     decoder.fence = prose.fence?.mark
     around.fence = prose.fence?.label
@@ -59,7 +102,7 @@ export function scan(text: string, options: ScanOptions, from = 0): Scan {
     const region = escaped instanceof Region ? escaped : regionAt(decoder, sink, i, around)
     decoder.buf = text
     // One value beyond the depth limit fails the whole text, so stop here.
-    if (decoder.tooDeep) return { regions, blocks: prose.blocks, tooDeep: true }
+    if (decoder.tooDeep) return { regions: regions.list, blocks: prose.blocks, tooDeep: true }
     if (region === undefined) {
       i = Math.max(decoder.i, i + 1)
       continue
@@ -71,20 +114,38 @@ export function scan(text: string, options: ScanOptions, from = 0): Scan {
             tagEnd: prose.tagEnd,
             ambiguous: decoder.ambiguous && doubts++ < MOST_DOUBTS,
             options,
+            mayEndThought: mayThink,
           })
     if (settled.end < region.end) overruns.count++
     // A common region already has its surroundings: copying each would double the cost of hostile texts.
     const placed = settled === region && escaped !== region
-    regions.push(placed || settled.reasoning ? settled : settled.with(prose.surroundings))
+    regions.add(placed || settled.reasoning ? settled : settled.with(prose.surroundings), prose.listsBlock)
     i = options.firstOnly ? text.length : Math.max(settled.end, i + 1)
   }
   prose.finish(text.length)
+  if (text.length > LONG) keepAlive('scan', makeObjects)
+  const { list } = regions
   const until = prose.reasonedUntil
   return {
-    regions: until === 0 ? regions : regions.map((r) => (r.start < until ? r.with({ reasoning: true }) : r)),
+    regions: until === 0 ? list : list.map((r) => (r.start < until ? r.with({ reasoning: true }) : r)),
     blocks: prose.blocks,
     tooDeep: false,
   }
+}
+
+/** Texts of this length are read by optimised code. */
+const LONG = 4_096
+
+/** One object of every class that reading uses. */
+function makeObjects(): unknown {
+  const options = { depth: 1, acceptTruncated: false, allowance: new Allowance(0) }
+  return [new ValueSink(), new TreeSink()].map((sink) => {
+    const decoder = decoderOf(sink, '', options)
+    decoder.stack.push(frameOf(LIST, 0, 0))
+    sink.edit('comment', 0, 0, '')
+    const region = new Region({ value: [], edits: sink.edits, start: 0, end: 0 }, nodesOf('', options))
+    return [decoder, region, region.node, new Prose(), new Overruns(''), new Regions(undefined)]
+  })
 }
 
 function decoderOf(sink: Sink, text: string, options: DecoderOptions): Decoder {
@@ -186,6 +247,7 @@ interface Doubt {
   readonly tagEnd: string | undefined
   readonly ambiguous: boolean
   readonly options: ScanOptions
+  readonly mayEndThought: boolean
 }
 
 /**
@@ -194,7 +256,7 @@ interface Doubt {
  */
 function reconsider(text: string, region: Region, fence: string | undefined, doubt: Doubt): Region {
   if (region.editCount > 0) doubt.options.allowance.spend(region.end - region.start, region.start)
-  const thought = closedThought(text, region)
+  const thought = doubt.mayEndThought ? closedThought(text, region) : undefined
   if (thought !== undefined)
     return one(text.slice(0, thought), region.start, doubt.options)?.with({ reasoning: true }) ?? region
   const close = region.editCount === 0 ? undefined : blockEnd(text, region, fence, doubt.tagEnd)
@@ -305,7 +367,6 @@ function isCut({ rule, after }: TextEdit): boolean {
 function closedThought(text: string, region: Region): number | undefined {
   if (region.editCount === 0) return undefined
   const inside = text.slice(region.start, region.end)
-  if (!mayEndThought(inside)) return undefined
   THOUGHT_END.lastIndex = 0
   const close = THOUGHT_END.exec(inside)?.index ?? -1
   // A block opened inside the region belongs to the value.

@@ -3,8 +3,10 @@
  * `eval` is refused (Workers, strict content security policies), costs almost nothing to set up, and judges each pair of
  * schema and value at most once, so that unions whose branches all recurse stay polynomial.
  */
+
 import { ProvisoError } from '../../base/errors/error.ts'
 import { isObject, own } from '../../base/json.ts'
+import { keepAlive } from '../../base/keep-alive.ts'
 import { child } from '../../base/pointer.ts'
 import { draftOfUri } from '../dialects/draft.ts'
 import { findMalformed } from '../dialects/well-formed.ts'
@@ -86,6 +88,7 @@ export function createInterpreter(root: JsonSchema, options: InterpreterOptions)
       const run = new Run(scope, true)
       run.apply(start, value)
       visits += run.visits
+      keepAlive('interpreter', () => new Run(scope, true))
       return run.errors ?? []
     },
     get visits() {

@@ -39,10 +39,10 @@ const mostErrors = 200
 
 export class Run {
   /** `undefined`: violations are not wanted, and the first one ends the work. */
-  errors: Kept[] | undefined
+  declare errors: Kept[] | undefined
   /** `undefined`: it does not matter which members are evaluated. */
   evaluated: Evaluated | undefined
-  scope: Scope
+  declare scope: Scope
   path = ''
   propertyName: string | undefined
   /** How many schemas have been applied. */

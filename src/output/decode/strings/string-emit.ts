@@ -84,14 +84,24 @@ export function finishBefore(d: Machine, s: StringState): typeof DONE {
   const at = s.rejectAt - d.base
   const content = rejectedText(d, s)
   const tail = d.buf.slice(Math.max(0, s.start - d.base, at - 256), at)
-  const structure = /[\s,{}[\]\u0000\u200b-\u200d\u2060]*$/.exec(tail)?.[0] ?? ''
+  const structure = endOf(tail, STRUCTURE)
   const gap =
     structure.includes('\n') || (s.role === 'item' && structure.includes(']'))
       ? structure
-      : (/[\s,\u0000\u200b-\u200d\u2060]*$/.exec(tail)?.[0] ?? '')
+      : endOf(tail, SEPARATOR)
   s.rule = 'missing-quote'
   emit(d, s, withoutOddQuote(content.slice(0, content.length - gap.length)), at - gap.length)
   return DONE
+}
+
+const STRUCTURE = /[\s,{}[\]\u0000\u200b-\u200d\u2060]/
+const SEPARATOR = /[\s,\u0000\u200b-\u200d\u2060]/
+
+/** The longest end of a text in which every character matches. */
+function endOf(text: string, character: RegExp): string {
+  let start = text.length
+  while (start > 0 && character.test(text.charAt(start - 1))) start--
+  return text.slice(start)
 }
 
 /** `"x', "key"`: the string was closed by the wrong quote. */

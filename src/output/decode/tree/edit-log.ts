@@ -72,7 +72,7 @@ export class EditLog {
 export class LoggedEdits {
   readonly #log: EditLog
   readonly #from: number
-  readonly length: number
+  declare readonly length: number
 
   constructor(log: EditLog, from: number, to: number) {
     this.#log = log

@@ -48,12 +48,12 @@ class Rows {
 }
 
 class RowNode implements Node {
-  readonly kind: NodeKind
-  readonly start: number
-  readonly end: number
-  readonly value: unknown
-  readonly bare: boolean
-  readonly big: boolean
+  declare readonly kind: NodeKind
+  declare readonly start: number
+  declare readonly end: number
+  declare readonly value: unknown
+  declare readonly bare: boolean
+  declare readonly big: boolean
   readonly #rows: Rows
   readonly #row: number
   #items: readonly Node[] | undefined

@@ -111,12 +111,12 @@ function kindOf(value: unknown): NodeKind {
 
 /** The node of a value whose plain value is known; the text is read again only on demand. */
 export class LazyNode implements Node {
-  readonly kind: NodeKind
-  readonly value: unknown
+  declare readonly kind: NodeKind
+  declare readonly value: unknown
   readonly bare = false
   readonly big = false
   /** As in `Node`. Its children are plain too. */
-  readonly plain: boolean
+  declare readonly plain: boolean
   readonly #read: () => Node
   readonly #special: boolean | undefined
   #whole: Node | undefined
