@@ -5,7 +5,7 @@ import { failureHint } from '../../domain/attempt/failure-code.ts'
 import type { DiagnosticBundle } from '../../domain/diagnostic.ts'
 import { toFrame, withProvenance } from '../../domain/event/frame.ts'
 import type { Failure, JournalEvent } from '../../domain/event.ts'
-import type { Redactor } from '../../domain/redaction/redact.ts'
+import { isKeyLike, type Redactor, secretsIn } from '../../domain/redaction/redact.ts'
 import type { RunState } from '../../domain/run.ts'
 import type { RunStatus } from '../../domain/status.ts'
 import { readEnv } from '../../env.ts'
@@ -133,11 +133,17 @@ async function follow(app: App, runId: string, take: (event: JournalEvent) => vo
 }
 
 function frameLines(progress: Progress, redactor: Redactor): Screen {
+  let own: Redactor | undefined
+  /** Also redacts the secrets of the inputs where the run repeats them in other texts. */
+  const ownRedactor = () => {
+    own ??= progress.state && redactor.with(secretsIn(progress.state.envelope.inputs).filter(isKeyLike))
+    return own ?? redactor
+  }
   return {
     update: (event: JournalEvent) =>
       printJson(
         withProvenance(
-          toFrame(event, progress.state?.correlationId ?? event.runId, redactor),
+          toFrame(event, progress.state?.correlationId ?? event.runId, ownRedactor()),
           progress.state?.plan,
         ),
         'line',
