@@ -366,6 +366,8 @@ describe('a SQLite file', () => {
 /** The tables as they were before a migration, and before those after it. */
 /** The table as the first migration made it, with one row per node. */
 function undoOperationsAudit(path: string): void {
+  query(path, 'drop index flex_runs_quarantined')
+  query(path, `delete from proviso_migrations where name = '0009_quarantined_runs'`)
   query(path, 'drop table operations_audit')
   query(path, 'alter table api_tokens drop column family_id')
   query(path, `delete from proviso_migrations where name = '0008_operations_audit'`)
