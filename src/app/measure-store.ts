@@ -4,13 +4,13 @@ import type { Store } from '../domain/ports/store.ts'
 const operations = ['create', 'append', 'read', 'head', 'runs', 'claim', 'renew', 'release', 'asks'] as const
 
 /** One call of the engine to its store. */
-export interface StoreCall {
+interface StoreCall {
   readonly operation: (typeof operations)[number]
   readonly ms: number
   readonly ok: boolean
 }
 
-export type StoreCallListener = (call: StoreCall) => void
+type StoreCallListener = (call: StoreCall) => void
 
 /** Returns the way to end it. */
 export type SubscribeToStoreCalls = (listener: StoreCallListener) => () => void

@@ -63,7 +63,7 @@ export interface RaoPolicy {
   readonly rao: RaoSettings
 }
 
-/** All fields must match. Unlike those of triggers it may name a node: where there is none of the name, the plan is rejected. */
+/** All fields must match. Unlike those of triggers it may name a node: if the plan has no node of this name, it is rejected. */
 export interface RaoSelector extends Selector {
   /** The node's id, in a body its own. */
   readonly nodeId?: string

@@ -255,7 +255,7 @@ it('resume continues a paused run, unless it has another plan than expected', as
   const resume = ['resume', 'r', '--by', 'ann', '--file', path]
   expect(await command(...resume, '--expected-plan-version', '7')).toMatchObject({ code: 2 })
   expect(await command(...resume)).toMatchObject({ code: 0, stdout: '{\n  "text": "Tea"\n}\n' })
-  expect((await command(...resume)).stderr).toContain('There is nothing to resume')
+  expect((await command(...resume)).stderr).toContain('Nothing to resume: the run is not paused')
 })
 
 it('resume takes over a run whose process was killed', async () => {

@@ -91,7 +91,7 @@ function refused({ code, message, hint, at = { pointer: '' } }: ProvisoError): A
 }
 
 /** One attempt: a value as it is, a text to be read like a model's, or an end without either. */
-export interface ScriptEntry {
+interface ScriptEntry {
   readonly value?: Json
   readonly text?: string
   readonly outcome?: Exclude<Outcome, 'ok' | 'invalid'>

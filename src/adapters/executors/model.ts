@@ -31,7 +31,7 @@ export interface NodePartial extends PartialValue {
   readonly attempt: number
 }
 
-export interface ModelDispatcherOptions extends RetrySource {
+interface ModelDispatcherOptions extends RetrySource {
   readonly providers: readonly Provider[]
   /** Model of capabilities without a preference: `provider/model`. */
   readonly defaultModel: string

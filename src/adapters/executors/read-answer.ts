@@ -45,19 +45,19 @@ export async function readAnswer(text: string, call: AnsweredCall, usage: Usage)
 }
 
 /** A response in progress. */
-export interface Arriving {
+interface Arriving {
   readonly type: string
   readonly encoding: string
   readonly body: AsyncIterable<Uint8Array>
 }
 
-export interface ReadLimits {
+interface ReadLimits {
   readonly maxBytes: number
   /** Called with every chunk of the answer's text as it arrives. */
   readonly onText?: ((textChunk: string) => void) | undefined
 }
 
-export type Arrived = { readonly text: string } | { readonly end: AttemptResult }
+type Arrived = { readonly text: string } | { readonly end: AttemptResult }
 
 /**
  * Returns the text of a response. A plain body is its text; for server-sent events it is the joined data of all events until

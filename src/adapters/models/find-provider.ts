@@ -28,7 +28,7 @@ export function noProvider(model: string): AttemptResult {
       {
         code: 'model/no-provider',
         at: { pointer: '' },
-        message: `No provider for the model "${model}" is registered: there is none called "${provider}"`,
+        message: `No provider for the model "${model}" is registered: no provider has the name "${provider}"`,
         hint: `${missingProviderHint(model)}; rehearsal() of proviso/testing needs no key`,
       },
     ],

@@ -46,7 +46,7 @@ async function showConfig(flags: Flags): Promise<number> {
     printJson({ file: file ?? null, use, settings: values }, 'line')
     return 0
   }
-  printNote(file === undefined ? 'There is no proviso.toml here or above.' : `Settings of ${file}`)
+  printNote(file === undefined ? 'No proviso.toml found here or above.' : `Settings of ${file}`)
   printText(
     flags.explain
       ? explained(settings)

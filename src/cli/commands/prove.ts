@@ -75,7 +75,7 @@ async function proved(
   { assumeProviders }: Flags,
 ): Promise<Done | { readonly unreadable: Unreadable }> {
   const { envelope, draft, facets } = work
-  if (envelope === undefined) return { unreadable: { message: 'there is no envelope' } }
+  if (envelope === undefined) return { unreadable: { message: 'the input has no envelope' } }
   const known = assumeProviders
     ? { capabilities: withBuiltins(work.capabilities.map(({ capability }) => capability)) }
     : await knownToRun(work)

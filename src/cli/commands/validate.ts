@@ -153,7 +153,7 @@ function finish(file: string, linted: LintedFile, flags: Flags): number {
 }
 
 /** `--rules`: a file if one of that name exists, else a profile. */
-export function chooseProfile(
+function chooseProfile(
   given: string | undefined,
   profiles: Profiles,
 ): { readonly profile: Profile } | { readonly unreadable: Unreadable } {
@@ -164,9 +164,7 @@ export function chooseProfile(
   return 'profile' in read ? read : { unreadable: { message: `--rules: ${read.problem}`, hint: read.hint } }
 }
 
-export function readBaseline(
-  file: string,
-): { readonly baseline: Baseline } | { readonly unreadable: Unreadable } {
+function readBaseline(file: string): { readonly baseline: Baseline } | { readonly unreadable: Unreadable } {
   const hint = 'Create one with --update-baseline'
   if (!existsSync(file)) return { unreadable: { message: `--baseline: ${file} not found`, hint } }
   try {
@@ -179,7 +177,7 @@ export function readBaseline(
 }
 
 /** Returns the error if the file cannot be written. */
-export function writeBaseline(file: string, issues: readonly LintIssue[]): Unreadable | undefined {
+function writeBaseline(file: string, issues: readonly LintIssue[]): Unreadable | undefined {
   try {
     writeFileSync(file, `${JSON.stringify(baselineOf(issues), null, 2)}\n`)
     return undefined

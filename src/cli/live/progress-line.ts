@@ -2,7 +2,7 @@
 import type { Progress } from '../../adapters/stores/store-operations.ts'
 import { env } from '../env.ts'
 
-export interface ProgressLine {
+interface ProgressLine {
   readonly show: (progress: Progress) => void
   readonly clear: () => void
 }

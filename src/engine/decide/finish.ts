@@ -171,7 +171,7 @@ interface Composed {
 }
 
 /** Composes the answer from the sources that the plan binds. */
-export function compose(state: RunState): Composed {
+function compose(state: RunState): Composed {
   const binding = state.plan?.output ?? []
   const provenance: Provenance[] = []
   const take = (sources: readonly Source[], pointer: string): Json | undefined => {

@@ -137,7 +137,7 @@ export function resume(
           hint:
             state.openAsks.size > 0
               ? 'It waits for a person: reply to its ask'
-              : 'There is nothing to resume',
+              : 'Nothing to resume: the run is not paused',
         },
       )
     const diagnostics = state.plan?.diagnostics ?? {

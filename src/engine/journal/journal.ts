@@ -15,7 +15,7 @@ import { statusOf } from './run-head.ts'
 
 const pageSize = 5000
 
-/** Returns the state of a run; throws `run/missing` if there is none. */
+/** Returns the state of a run; throws `run/missing` if it does not exist. */
 export async function loadState(
   store: Store,
   runId: string,

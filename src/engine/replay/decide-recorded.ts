@@ -13,7 +13,7 @@ import { lateResultLog } from '../input/late-result.ts'
  * `outside`: appended by a reply, a cancellation, a resume or a manual trigger, with nothing decided after it. `brought`: what
  * an engine heard of attempts and planners at the beginning of a turn. `decided`: the rest.
  */
-export type Source = 'outside' | 'brought' | 'decided'
+type Source = 'outside' | 'brought' | 'decided'
 
 /** `next` is the event that follows it in the journal. */
 export function findEventSource(event: JournalEvent, next?: JournalEvent): Source {

@@ -11,7 +11,7 @@ import { Worker } from 'node:worker_threads'
 import { ProvisoError } from '../../base/errors/error.ts'
 import type { Answer, Request } from './off-thread-messages.ts'
 
-export interface PoolOptions {
+interface PoolOptions {
   readonly url: URL
   readonly workers: number
   readonly deadlineMs: number
@@ -23,7 +23,7 @@ export interface PoolOptions {
 /** The outcome of a request: the answer, or the limit that stopped it. */
 export type Outcome = Answer | { readonly kind: 'deadline' } | { readonly kind: 'memory' }
 
-export interface Pool {
+interface Pool {
   run(request: Request, signal?: AbortSignal): Promise<Outcome>
   close(): Promise<void>
 }

@@ -1,6 +1,6 @@
 /** Scores how well a capability suits a request: five parts between 0 and 1, weighted by one table, with a cut-off. */
 
-import { isObject, own } from '../../base/json.ts'
+import { isObject } from '../../base/json.ts'
 import type { Capability } from '../../domain/capability.ts'
 import type { Envelope } from '../../domain/envelope.ts'
 import type { PlannerPolicy } from '../../domain/policy.ts'
@@ -121,8 +121,14 @@ export function readHints(envelope: Envelope): Hints {
     envelope.outputContract.hints,
     envelope.metadata,
   ]
-  const said = (keys: readonly string[]) =>
-    sources.flatMap((source) => (isObject(source) ? keys.flatMap((key) => texts(own(source, key))) : []))
+  const said = (keys: readonly string[]) => {
+    const found: string[] = []
+    for (const source of sources) {
+      if (!isObject(source)) continue
+      for (const key of keys) if (Object.hasOwn(source, key)) found.push(...texts(source[key]))
+    }
+    return found
+  }
   const formats = said(formatKeys).flatMap(splitWords)
   return {
     words: new Set(formats.length > 0 ? formats : splitWords(envelope.objective)),

@@ -127,7 +127,7 @@ export class Run {
     return ok
   }
 
-  /** The verdict for a pair of schema and value, made anew where there is none that says enough. */
+  /** The verdict for a pair of schema and value, computed again where no stored verdict says enough. */
   #remember(site: Site, value: object): boolean {
     let byValue = this.#verdicts.get(site)
     if (byValue === undefined) {

@@ -19,7 +19,7 @@ interface Keys {
   readonly issued?: SigningKey
 }
 
-/** Returns the valid keys, at most two. Creates one if there is none or a rotation is requested. */
+/** Returns the valid keys, at most two. Creates one if no key is valid or a rotation is requested. */
 export function renewKeys(before: readonly SigningKey[], given: { rotate: boolean; now: number }): Keys {
   const { rotate, now } = given
   const alive = before.filter(({ until }) => until === undefined || until > now)

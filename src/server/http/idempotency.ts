@@ -14,7 +14,7 @@ import type { Answer, Caller, Route } from '../route.ts'
 /** How long a key is kept. */
 const keepMs = 24 * 3_600_000
 
-export interface Keyed {
+interface Keyed {
   /** Key of the stored answer. */
   readonly name: string
   readonly hash: string

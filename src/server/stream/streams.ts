@@ -22,7 +22,7 @@ import { type ClientConnection, getWakeups, openConnection } from './sse-connect
 
 export interface Streams {
   readonly open: number
-  /** Acquires a permit for one more stream, before any work is done for it; or returns why there is none. */
+  /** Acquires a permit for one more stream, before any work is done for it; or returns why it is refused. */
   acquire(tenant: string): Permit | Refusal
   /** Writes the run's events to the reply until the run ends, the client disconnects or the server stops. */
   send(answer: EventStream, reply: FastifyReply, given: SendOptions): Promise<void>
@@ -40,7 +40,7 @@ interface SendOptions {
   readonly signal: AbortSignal
 }
 
-export interface StreamLimits {
+interface StreamLimits {
   /** Maximum open streams. */
   readonly most: number
   /** Maximum open streams of one tenant. */

@@ -13,7 +13,7 @@ import type { JsonSchema } from '../../../schema/json-schema.ts'
 import type { Caller, OnEvent } from './model-caller.ts'
 import { taskPrompt } from './prompts.ts'
 
-export interface PrecheckTask {
+interface PrecheckTask {
   readonly settings: PrecheckSettings
   /** What the model of the node will be shown. */
   readonly bundle: Bundle
@@ -31,7 +31,7 @@ export interface PrecheckTask {
 }
 
 /** Text to add to the prompt; `undefined` in mode `observe`, or when the check passes. */
-export type Guidance = { readonly text: string; readonly key?: string } | undefined
+type Guidance = { readonly text: string; readonly key?: string } | undefined
 
 export async function precheck(task: PrecheckTask): Promise<Guidance> {
   const { settings, bundle, onEvent } = task

@@ -29,7 +29,7 @@ export type Reading =
       readonly declined?: true
     }
 
-export interface ReadingContext {
+interface ReadingContext {
   readonly schema: JsonSchema
   /** The answer is a RAO envelope: its syntax may be repaired, but its fields are taken unchanged or not at all (C47). */
   readonly rao: boolean

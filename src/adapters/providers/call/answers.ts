@@ -165,7 +165,7 @@ function wordsOf(cause: unknown): string {
 
 // Refusals of OpenAI's wire formats, which the packages leave in the raw body: chat, Responses, and both as streams.
 
-/** The words of the refusal in one body or one raw chunk; `undefined` when there is none. */
+/** The words of the refusal in one body or one raw chunk; `undefined` if it is not a refusal. */
 export function refusalIn(raw: unknown): string | undefined {
   if (!isObject(raw)) return undefined
   return inChoices(own(raw, 'choices')) ?? inOutput(own(raw, 'output')) ?? inEvent(raw)

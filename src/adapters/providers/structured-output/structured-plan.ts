@@ -1,4 +1,4 @@
-/** What to ask of a provider for one intent and one schema: the methods from the strongest down, and why there is none. */
+/** What to ask of a provider for one intent and one schema: the methods from the strongest down, or why no method applies. */
 import { isObject } from '../../../base/json.ts'
 import type { StructuredIntent, StructuredOutcome } from '../../../domain/ports/provider.ts'
 import type { JsonSchema } from '../../../schema/json-schema.ts'

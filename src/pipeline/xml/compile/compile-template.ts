@@ -68,7 +68,7 @@ export function compileTemplate(
     if (builder.nodes.length === 0)
       say(compiling, file.main.range, {
         code: 'template/empty',
-        message: 'there is no task in what is to be run',
+        message: 'the part of the template to run has no task',
         hint: 'Add a <task>',
       })
     if (findings.length === 0 && output)

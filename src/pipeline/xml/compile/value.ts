@@ -11,7 +11,7 @@ export interface Value {
   read(): readonly Source[]
 }
 
-/** A value, and the nodes to wait for until all its work is done; empty if there is none. */
+/** A value, and the nodes to wait for until all its work is done; empty if all work is done. */
 export interface Made {
   readonly value: Value
   readonly exits: readonly string[]

@@ -64,7 +64,7 @@ export function isAssured(condition: ParsedCondition, settings: readonly Setting
   return possible.length > 0 && possible.every(isTrue)
 }
 
-/** Returns the verdict common to all possible worlds; `impossible` if there is none. */
+/** Returns the verdict common to all possible worlds; `impossible` if no world is possible. */
 export function verdictIn(condition: ParsedCondition, worlds: readonly World[]): Verdict {
   const verdicts = new Set(worlds.map((world) => decide(condition, world)))
   verdicts.delete('impossible')

@@ -68,7 +68,7 @@ function unsupplied(node: ResolvedNode, name: string, resolved: Resolved): Diagn
         })
       : createDiagnostic('plan/input-missing', {
           ...said,
-          suggestion: `There is no value in ${from}: correct the binding, or ${optional}`,
+          suggestion: `Correct the binding, because ${from} has no such value, or ${optional}`,
           details: { property: name, ...(never.label !== '' && { when: never.label }) },
         }),
   ]
