@@ -134,8 +134,9 @@ async function follow(app: App, runId: string, take: (event: JournalEvent) => vo
 
 function frameLines(progress: Progress, redactor: Redactor): Screen {
   let own: Redactor | undefined
-  /** Also redacts the secrets of the inputs where the run repeats them in other texts. */
-  const ownRedactor = () => {
+  /** Also redacts the secrets of the inputs where the run repeats them in other texts; the answer is the caller's. */
+  const redactorFor = ({ type }: JournalEvent) => {
+    if (type === 'complete') return redactor
     own ??= progress.state && redactor.with(secretsIn(progress.state.envelope.inputs).filter(isKeyLike))
     return own ?? redactor
   }
@@ -143,7 +144,7 @@ function frameLines(progress: Progress, redactor: Redactor): Screen {
     update: (event: JournalEvent) =>
       printJson(
         withProvenance(
-          toFrame(event, progress.state?.correlationId ?? event.runId, ownRedactor()),
+          toFrame(event, progress.state?.correlationId ?? event.runId, redactorFor(event)),
           progress.state?.plan,
         ),
         'line',
