@@ -72,11 +72,9 @@ if (task.finish)
   await Promise.all(
     [...new Set(task.starts.map(({ runId }) => runId))].map(async (runId) => {
       const { status, ...result } = await untilAnswered(() => app.result(runId))
-      say({
-        kind: 'result',
-        runId,
-        status: status === 'completed' ? status : JSON.stringify({ status, ...result }),
-      })
+      // A call that was interrupted more than ten times is given up.
+      const isOver = status === 'completed' || result.failure === 'attempt/outcome_unknown'
+      say({ kind: 'result', runId, status: isOver ? 'completed' : JSON.stringify({ status, ...result }) })
     }),
   )
 // A process that is to be killed waits for it.

@@ -34,14 +34,25 @@ export function watchStream({
   linearPatterns = false,
 }: WatchStreamOptions): StreamWatch {
   const reader = createReader(schema, { linearPatterns })
+  let spentMs = 0
+  let isWatching = true
   return {
     push(chunk) {
+      if (chunk.length > longestChunk || spentMs > mostMs) isWatching = false
+      if (!isWatching) return []
+      const begun = performance.now()
       const { partial, finished, replaced } = reader.push(chunk)
+      spentMs += performance.now() - begun
       if (partial !== undefined) onPartial?.({ value: partial, finished, replaced })
       return final ? finished.flatMap((pointer) => doomed(partial, pointer, { schema, linearPatterns })) : []
     },
   }
 }
+
+/** A longer chunk ends the watch: it would be read in one piece on the main thread. The whole text is read later, off it. */
+const longestChunk = 16_384
+/** How long the chunks of one answer may be read on the main thread, all together. */
+const mostMs = 1_000
 
 /** What is wrong with a finished part even after everything that the reader may do to it. */
 function doomed(
