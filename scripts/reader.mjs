@@ -76,6 +76,8 @@ export async function bundleLight(entry, outDir) {
     format: 'esm',
     platform: 'browser',
     minify: true,
+    // No property of the reader does anything when it is read.
+    treeshake: { propertyReadSideEffects: false, unknownGlobalSideEffects: false },
     dts: false,
     plugins: [light],
     deps: { alwaysBundle: [/./] },

@@ -4,6 +4,7 @@
  * one character.
  */
 import type { Location } from '../base/errors/issue.ts'
+import type { Node } from './decode/tree/tree.ts'
 import type { Limits } from './types.ts'
 
 /** Steps granted to every text, however short. */
@@ -22,6 +23,8 @@ export class Allowance {
   used = 0
   /** Location at which the budget ran out. */
   location: Location | undefined
+  /** The string decoded last in this call. */
+  decoded: { readonly text: string; readonly node: Node | undefined } | undefined
   declare readonly most: number
 
   constructor(most: number) {
@@ -52,13 +55,8 @@ export function createAllowance(text: string, limits: Limits): Allowance {
 
 /** Counts the values inside a value, itself included. Iterative, so no depth overflows the stack. */
 export function countValues(value: unknown): number {
-  if (typeof value !== 'object' || value === null) return 1
-  const open: object[] = [value]
-  let count = 1
-  for (let container = open.pop(); container !== undefined; container = open.pop()) {
-    const members: readonly unknown[] = Array.isArray(container) ? container : Object.values(container)
-    count += members.length
-    for (const member of members) if (typeof member === 'object' && member !== null) open.push(member)
-  }
-  return count
+  const values = [value]
+  for (const one of values)
+    if (typeof one === 'object' && one !== null) for (const inner of Object.values(one)) values.push(inner)
+  return values.length
 }

@@ -11,15 +11,11 @@ export function decodeInner(
   { settings, allowance }: { readonly settings: Settings; readonly allowance: Allowance },
 ): Node | undefined {
   if (!mayHold(text)) return undefined
-  const last = lastDecoded.get(allowance)
-  if (last?.text === text) return last.node
-  const node = decodeWhole(text, settings, allowance)
-  lastDecoded.set(allowance, { text, node })
-  return node
+  // Several readings of one string ask for it in turn.
+  if (allowance.decoded?.text !== text)
+    allowance.decoded = { text, node: decodeWhole(text, settings, allowance) }
+  return allowance.decoded.node
 }
-
-/** The text decoded last in each call of `parse`: several readings of one string ask for it in turn. */
-const lastDecoded = new WeakMap<Allowance, { readonly text: string; readonly node: Node | undefined }>()
 
 function decodeWhole(text: string, settings: Settings, allowance: Allowance): Node | undefined {
   const { limits, acceptTruncated } = settings

@@ -58,17 +58,20 @@ class Regions {
   /** Adds a region; in a listed block, one that is broken first, or cut off, always matters. */
   add(region: Region, isInBlock: boolean): void {
     const isBroken = region.editCount > 0
-    const matters =
-      this.list.length < MOST_KEPT ||
-      isInBlock ||
-      region.truncated ||
-      (isBroken && !this.#broken) ||
-      (this.#keeps?.(region.value) ?? true)
+    const isFirst = isBroken && !this.#broken
+    if (
+      this.list.length >= MOST_KEPT &&
+      !(isInBlock || region.truncated || isFirst) &&
+      this.#keeps?.(region.value) === false
+    ) {
+      this.#left = region
+      return
+    }
     // The words before a region are the words behind the previous one, kept or not.
-    if (matters && this.#left !== undefined) this.list.push(this.#left)
-    this.#left = matters ? undefined : region
-    if (matters) this.list.push(region)
+    if (this.#left) this.list.push(this.#left)
+    this.#left = undefined
     this.#broken ||= isBroken
+    this.list.push(region)
   }
 }
 
