@@ -45,10 +45,16 @@ function measured(make) {
   return times
 }
 
-/** @param {number[]} times */
+/**
+ * The growth per doubling, over two doublings where there are three sizes: the size at which the data no longer fits into
+ * the processor's cache would count as growth of its own.
+ * @param {number[]} times
+ */
 function worst(times) {
   const floored = times.map((time) => Math.max(time, Number(floor)))
-  return Math.max(...floored.slice(1).map((time, i) => time / Number(floored[i])))
+  const doublings = Math.min(2, floored.length - 1)
+  const growths = floored.slice(doublings).map((time, i) => time / Number(floored[i]))
+  return Math.max(...growths) ** (1 / doublings)
 }
 
 /** @param {string} text */

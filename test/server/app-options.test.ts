@@ -199,10 +199,9 @@ describe('a contract that is a schema object of Zod', () => {
     expect(await app.store.runs({})).toEqual([])
   })
 
-  it('is refused where it belongs to a capability', () => {
-    expect(() => local('write', () => ({}), { outputContract: price as never })).toThrow(
-      'a schema object of another library',
-    )
+  it('is converted where it belongs to a capability', () => {
+    const { capability } = local('write', () => ({ price: 1 }), { outputContract: price as never })
+    expect(capability.outputContract).toMatchObject({ properties: { price: { type: 'number' } } })
   })
 
   it('counts as the JSON Schema that the hint asks for', async () => {

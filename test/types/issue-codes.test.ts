@@ -108,8 +108,11 @@ const tables = {
 const listed = Object.values(tables).flatMap((table) => Object.keys(table))
 const known = new Set([...listed, ...cliCodes])
 
-/** The code of unknown rules is part of `LintIssueCode`, the other one stands for a planner that failed. */
-const others = new Set<string>(['lint/unknown-rule', 'plan/planner-failed'])
+/**
+ * The code of unknown rules is part of `LintIssueCode`, the second one stands for a planner that failed, and the third is
+ * only the code of a warning.
+ */
+const others = new Set<string>(['lint/unknown-rule', 'plan/planner-failed', 'store/clear-secrets'])
 
 /** Problems of the anchor of a store are no issues; their codes are a union of their own. */
 const anchorCodes: readonly AnchorProblem['code'][] = [
