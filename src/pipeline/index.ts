@@ -22,15 +22,7 @@ export {
 export { planRetention, type RetentionRule } from './config/retention.ts'
 export { type ServerKey, type ServerSettings, serverKeys, serverTable } from './config/server-settings.ts'
 export { type AppliedFix, type Fixed, type FixOptions, findFixableRules, fixText } from './lint/fix.ts'
-export {
-  type LintIssueCode,
-  type LintOptions,
-  type LintResult,
-  lint,
-  seeImports,
-  type ValidateOptions,
-  validatePipeline,
-} from './lint/lint.ts'
+export { type LintIssueCode, type LintOptions, type LintResult, lint } from './lint/lint.ts'
 export { defaultLintSettings, type LintSettings, lintSettings } from './lint/lint-settings.ts'
 export { namedProfile, type Profile, type Profiles, readProfileFile } from './lint/profile.ts'
 export type { LintIssue, Rule, Severity } from './lint/rule.ts'
@@ -43,6 +35,7 @@ export {
   unneededRules,
 } from './lint/rules-not-needed.ts'
 export { type Baseline, baselineOf, compareWithBaseline, parseBaseline } from './lint/suppress.ts'
+export { seeImports, type ValidateOptions, validatePipeline } from './lint/validate.ts'
 export type { SeenImport, SeenImports } from './lint/view/lint-view.ts'
 export { type LoadedPipeline, type LoadOptions, loadPipeline } from './parse/load-pipeline.ts'
 export { type ParsedPipeline, parsePipeline } from './parse/parse-pipeline.ts'

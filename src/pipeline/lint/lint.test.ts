@@ -6,10 +6,11 @@ import { reportJson, reportSarif, reportText } from '../report/report-issues.ts'
 import { readYaml } from '../yaml/read-yaml.ts'
 import { fixText } from './fix.ts'
 import { matches } from './glob.ts'
-import { type LintOptions, lint, seeImports } from './lint.ts'
+import { type LintOptions, lint } from './lint.ts'
 import { namedProfile, readProfileFile } from './profile.ts'
 import { ruleTable } from './rule-table.ts'
 import { baselineOf, compareWithBaseline, parseBaseline } from './suppress.ts'
+import { seeImports } from './validate.ts'
 
 const golden = (name: string) => join(import.meta.dirname, '../../../test/cases/lint/reports', name)
 

@@ -8,10 +8,11 @@ import { reportSarif } from '../report/report-issues.ts'
 import { toPosition } from '../text/source.ts'
 import { readYaml } from '../yaml/read-yaml.ts'
 import { nodeAt } from '../yaml/yaml-tree.ts'
-import { type LintOptions, lint, seeImports } from './lint.ts'
+import { type LintOptions, lint } from './lint.ts'
 import type { Rule } from './rule.ts'
 import { ruleTable } from './rule-table.ts'
 import { baselineOf, compareWithBaseline } from './suppress.ts'
+import { seeImports } from './validate.ts'
 
 const work = mkdtempSync(join(tmpdir(), 'proviso-switched-off-'))
 afterAll(() => rmSync(work, { recursive: true, force: true }))

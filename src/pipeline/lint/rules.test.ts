@@ -6,8 +6,9 @@ import { afterAll, describe, expect, it } from 'vitest'
 import { loadPipeline } from '../parse/load-pipeline.ts'
 import { reportText } from '../report/report-issues.ts'
 import { readYaml } from '../yaml/read-yaml.ts'
-import { type LintOptions, lint, seeImports } from './lint.ts'
+import { type LintOptions, lint } from './lint.ts'
 import { ruleTable } from './rule-table.ts'
+import { seeImports } from './validate.ts'
 
 const folder = join(import.meta.dirname, '../../../test/cases/lint/rules')
 const work = mkdtempSync(join(tmpdir(), 'proviso-rules-'))
