@@ -5,7 +5,7 @@
 import { writeSync } from 'node:fs'
 import { openPostgresStore } from '../../src/adapters/stores/postgres/postgres.ts'
 import { openSqliteStore } from '../../src/adapters/stores/sqlite/sqlite.ts'
-import { createApp, type Store } from '../../src/index.ts'
+import { createApp, ProvisoError, type Store } from '../../src/index.ts'
 import type { NewEvent } from '../seams/domain.ts'
 import { openLibsql } from '../seams/stores.ts'
 import {
@@ -56,9 +56,14 @@ const app = await createApp({
 const stopAnswering = answerAsks(app, task)
 await Promise.all(
   task.runIds.map(async (runId) => {
-    if ((await store.head(runId)) === undefined) await app.start(envelope, { runId, draft })
-    for await (const event of app.watch(runId))
-      if (task.progress) say({ kind: 'progress', runId, seq: event.seq })
+    let after = 0
+    await untilAnswered(async () => {
+      if ((await store.head(runId)) === undefined) await app.start(envelope, { runId, draft })
+      for await (const event of app.watch(runId, { after })) {
+        after = event.seq
+        if (task.progress) say({ kind: 'progress', runId, seq: event.seq })
+      }
+    })
     steps.gone(runId)
   }),
 )
@@ -66,6 +71,17 @@ stopAnswering()
 say({ kind: 'done', passed: boundaries.passed, recovered: steps.recovered })
 await app.close()
 await inner.close()
+
+/** Tries again while the store does not answer in time, as the error says. */
+async function untilAnswered(work: () => Promise<void>): Promise<void> {
+  for (;;) {
+    try {
+      return await work()
+    } catch (cause) {
+      if (!ProvisoError.is(cause) || cause.code !== 'store/unavailable') throw cause
+    }
+  }
+}
 
 function openStore({ store: address }: ChildTask, counted: Boundaries): Promise<Store> {
   return address.startsWith('postgres:')

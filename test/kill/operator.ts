@@ -17,7 +17,8 @@ export function answerAsks(app: App, task: ChildTask): () => void {
     while (again && !stopped) {
       again = false
       const asks = await app.store.asks({ status: 'pending' })
-      await Promise.all(asks.map((ask) => answer(app, task, ask)))
+      const answered = await Promise.all(asks.map((ask) => answer(app, task, ask)))
+      again ||= answered.includes(false)
     }
     looking = false
   }
@@ -29,14 +30,20 @@ export function answerAsks(app: App, task: ChildTask): () => void {
   }
 }
 
-async function answer(app: App, task: ChildTask, ask: AskRow): Promise<void> {
+/** Whether the ask needs no other look: it was answered, here or by another process. */
+async function answer(app: App, task: ChildTask, ask: AskRow): Promise<boolean> {
   const { requestId, valueHash } = ask
   try {
     const decision = await decide(app, task, ask)
     await app.reply(ask.runId, { requestId, valueHash, by: 'ann', ...decision })
+    return true
   } catch (error) {
+    if (!(error instanceof ProvisoError)) throw error
+    // The store has not answered in time: the reply may have been taken.
+    if (error.code === 'store/unavailable') return false
     // Another reply was faster: expected.
-    if (!(error instanceof ProvisoError && error.code === 'ask/resolved')) throw error
+    if (error.code !== 'ask/resolved') throw error
+    return true
   }
 }
 
