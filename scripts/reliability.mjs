@@ -14,13 +14,17 @@ const { values, positionals } = parseArgs({
     run: { type: 'boolean', default: false },
     long: { type: 'boolean', default: false },
     json: { type: 'boolean', default: false },
+    help: { type: 'boolean', default: false },
   },
 })
+const usage = 'Usage: npm run reliability -- [T1…T22] [--run] [--long] [--json]'
+if (values.help) {
+  console.log(usage)
+  process.exit(0)
+}
 const unknown = positionals.filter((id) => !reliabilityTable.some((check) => check.id === id))
 if (unknown.length > 0) {
-  console.error(
-    `Unknown: ${unknown.join(', ')}. Usage: npm run reliability -- [T1…T22] [--run] [--long] [--json]`,
-  )
+  console.error(`Unknown: ${unknown.join(', ')}. ${usage}`)
   process.exit(2)
 }
 const chosen = reliabilityTable

@@ -198,7 +198,7 @@ describe('at every route', () => {
   })
 
   it('another method gets the list of methods', async () => {
-    const { routes, refused, pathOf } = await everyRoute()
+    const { routes, refused } = await everyRoute()
     for (const { path } of routes) {
       const at = path.replaceAll(/:\w+/g, 'none')
       const allowed = routes.filter((route) => route.path === path).map(({ method }) => method)

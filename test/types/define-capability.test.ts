@@ -82,12 +82,12 @@ const envelope = (inputs: { [name: string]: string }) => ({
 const draft = { nodes: [{ id: 'write', capabilityId: 'write' }] }
 
 describe('the validator of another library', () => {
-  it('converts inputs for the function, and its output is the value', async () => {
+  it('converts inputs for the function, and leaves its result as it is', async () => {
     const write = defineCapability({
       id: 'write',
       input: z.object({ topic: z.string().transform((topic) => topic.toUpperCase()) }),
-      output: z.object({ line: z.string().trim() }),
-      run: ({ topic }) => ({ line: ` Time for ${topic}. ` }),
+      output: z.object({ line: z.string().transform((line) => line.length) }),
+      run: ({ topic }) => ({ line: `Time for ${topic}.` }),
     })
     const app = await createApp({ capabilities: [write] })
     const { output } = await app.run(envelope({ topic: 'tea' }), { draft })

@@ -3,11 +3,8 @@ import { ProvisoError } from '../../base/errors/error.ts'
 import { isObject, type Json, joined } from '../../base/json.ts'
 import { withSignal } from '../../base/stop.ts'
 import type { Clock } from '../../base/time/clock.ts'
-import type {
-  DefinedCapability,
-  LocalContext,
-  LocalFunction,
-} from '../../domain/capability/define-capability.ts'
+import { pause } from '../../base/time/retry.ts'
+import type { DefinedCapability, LocalContext } from '../../domain/capability/define-capability.ts'
 import type { AttemptResult, Outcome } from '../../domain/output.ts'
 import type { Dispatch, Dispatcher } from '../../domain/ports/dispatcher.ts'
 import { type ParseText, parseHere } from '../../domain/ports/parse-text.ts'
@@ -58,14 +55,16 @@ async function callFunction(
   return reject(`The inputs are invalid: ${first?.message ?? ''}`, first && { at: first.at })
 }
 
-/** What the validator makes of a value is the output. An envelope of a RAO contract is checked by the engine. */
+/**
+ * Checks a value by rules that JSON Schema cannot express. It stays as the function returned it: the contract, which plans
+ * are proven with, describes what the validator takes in. An envelope of a RAO contract is checked by the engine.
+ */
 function checkValue(value: Json, validator: StandardSchemaV1 | undefined): AttemptResult {
   const usage = { calls: 0 }
-  if (!validator) return { outcome: 'ok', output: { value }, issues: [], usage }
-  const checked = validateStandard(validator, value)
-  if ('value' in checked)
-    return { outcome: 'ok', output: { value: checked.value as Json }, issues: [], usage }
-  return { outcome: 'invalid', output: { value }, issues: checked.issues, usage }
+  const checked = validator && validateStandard(validator, value)
+  if (checked && 'issues' in checked)
+    return { outcome: 'invalid', output: { value }, issues: checked.issues, usage }
+  return { outcome: 'ok', output: { value }, issues: [], usage }
 }
 
 const reject: LocalContext['reject'] = (message, details) => {
@@ -140,16 +139,4 @@ function play(
   }
   if (entry.text !== undefined) return readAnswer(entry.text, call, usage)
   return { outcome: 'ok', output: { value: structuredClone(entry.value ?? null) }, issues: [], usage }
-}
-
-function pause(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const end = () => {
-      cancelTimer()
-      signal.removeEventListener('abort', end)
-      resolve()
-    }
-    const cancelTimer = clock.timer(clock.now() + ms, end)
-    signal.addEventListener('abort', end)
-  })
 }

@@ -98,7 +98,7 @@ export function createRetries(options: RetryOptions): Retries {
 }
 
 /** Resolves after this many milliseconds, or as soon as the signal is aborted. */
-function pause(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
+export function pause(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const end = () => {
       cancelTimer()

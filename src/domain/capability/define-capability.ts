@@ -47,7 +47,7 @@ export type CapabilitySchema = StandardSchemaV1 | ContractSide
 /** What the function of a capability receives: the output of a Standard Schema, or the values of a JSON Schema. */
 export type InputValue<S> = S extends readonly string[] ? { readonly [facet: string]: Json } : Infer<S>
 
-/** What the function of a capability returns: the input of a Standard Schema, which converts it, or a value of a JSON Schema. */
+/** What the function of a capability returns: the input of a Standard Schema, or a value of a JSON Schema. It is stored as it is. */
 export type ReturnValue<S> = S extends readonly string[]
   ? { readonly [facet: string]: unknown }
   : S extends StandardSchemaV1
@@ -88,7 +88,7 @@ export type CapabilityDefinition<
   O extends CapabilitySchema = CapabilitySchema,
 > = CapabilityFields<I, O> & (ShortNames<I, O> | WireNames<I, O>)
 
-/** Validators of other libraries, which check and convert what JSON Schema cannot express. */
+/** Validators of other libraries: they convert inputs, and check what JSON Schema cannot express. */
 interface Validators {
   readonly input?: StandardSchemaV1
   readonly output?: StandardSchemaV1
