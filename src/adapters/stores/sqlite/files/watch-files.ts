@@ -1,50 +1,72 @@
 /**
  * Notices that the files of a database were deleted or replaced while they are open. SQLite keeps writing to files without a
  * name, and everything acknowledged from then on would be gone with the process.
+ *
+ * As long as the folder is unchanged, so are the names in it, and the files themselves are left alone: on systems with exact
+ * times, asking for the times of a file makes its next write record a new time, which costs a third of a commit.
  */
-import { statSync } from 'node:fs'
+import { realpathSync, type Stats, statSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { ProvisoError } from '../../../../base/errors/error.ts'
 
 export interface WatchedFiles {
   /** Throws `store/replaced` unless the names still lead to the files that were open at the start. */
   check(): void
-  /** The same, at most every `intervalMs`. */
+  /** The same at most every `intervalMs`, and whatever the time of the folder says. */
   checkNowAndThen(): void
 }
 
 /** Longest time until an operation that writes nothing notices. */
 const intervalMs = 100
-
-interface Identity {
-  readonly path: string
-  readonly device: number
-  readonly inode: number
-}
+/** A folder that changed this recently may change again without a new time: the clock of a file system ticks every 10 ms. */
+const coarseMs = 50
 
 /** Call it while the files are open. `-wal` is the log, which holds the newest commits. */
 export function watchFiles(path: string): WatchedFiles {
-  const files = [path, `${path}-wal`].map(identify).filter((file) => file !== undefined)
+  // Behind links: SQLite puts the log beside the file itself.
+  const real = realpathSync(path)
+  const files = [real, `${real}-wal`]
+    .map((file) => ({ file, found: find(file) }))
+    .filter(({ found }) => found)
+  const folder = dirname(real)
+  /** The folder as it was when the files were last found in it; `undefined` if it had just changed. */
+  let unchanged: Stats | undefined
   let checkedAt = performance.now()
-  const check = () => {
-    for (const file of files) {
-      const now = identify(file.path)
-      if (now === undefined) throw replaced(path, `${file.path} was deleted`)
-      if (now.inode !== file.inode || now.device !== file.device)
-        throw replaced(path, `${file.path} was replaced`)
-    }
+
+  const checkFiles = () => {
     checkedAt = performance.now()
+    for (const { file, found } of files) {
+      const now = find(file)
+      if (now === undefined) throw replaced(path, `${file} was deleted`)
+      if (!isSame(now, found)) throw replaced(path, `${file} was replaced`)
+    }
+  }
+  const check = () => {
+    // Before the files are looked at: what changes afterwards is then seen the next time.
+    const now = find(folder)
+    if (now === undefined || !isSame(now, unchanged) || now.mtimeMs !== unchanged?.mtimeMs) {
+      checkFiles()
+      unchanged = now && isSettled(now) ? now : undefined
+    }
   }
   return {
     check,
     checkNowAndThen() {
-      if (performance.now() - checkedAt >= intervalMs) check()
+      if (performance.now() - checkedAt >= intervalMs) checkFiles()
     },
   }
 }
 
-function identify(path: string): Identity | undefined {
-  const found = statSync(path, { throwIfNoEntry: false })
-  return found && { path, device: found.dev, inode: found.ino }
+function find(path: string): Stats | undefined {
+  return statSync(path, { throwIfNoEntry: false })
+}
+
+function isSame(one: Stats, other: Stats | undefined): boolean {
+  return one.ino === other?.ino && one.dev === other.dev
+}
+
+function isSettled({ mtimeMs }: Stats): boolean {
+  return Date.now() - mtimeMs > coarseMs
 }
 
 function replaced(path: string, reason: string): ProvisoError {
