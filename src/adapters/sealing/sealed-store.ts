@@ -54,15 +54,18 @@ function withSeal(store: Store, seal: ValueSeal): Store {
   /** Seals again if the events themselves have a new secret: it may be in a text before it. */
   const sealEvents = (runId: string, events: readonly NewEvent[]): readonly NewEvent[] => {
     let isNew = false
-    const sealer = createSealer({
-      seal: (text) => seal.seal(runId, text),
-      hide: known.hiderOf(runId),
-      onSecret: (secret) => {
-        isNew = known.add(runId, secret) || isNew
-      },
-    })
-    const sealed = events.map((event) => sealEvent(event, sealer))
-    return isNew ? events.map((event) => sealEvent(event, sealer)) : sealed
+    const sealAll = () => {
+      const sealer = createSealer({
+        seal: (text) => seal.seal(runId, text),
+        hide: known.hiderOf(runId),
+        onSecret: (secret) => {
+          isNew = known.add(runId, secret) || isNew
+        },
+      })
+      return events.map((event) => sealEvent(event, sealer))
+    }
+    const sealed = sealAll()
+    return isNew ? sealAll() : sealed
   }
   const open = <T>(runId: string, value: T): T =>
     openData(
@@ -168,13 +171,16 @@ function createRunSecrets() {
       run.hide = hideKnown([...run.secrets], (found) => replaceNow(found))
       return true
     },
+    /** For the secrets known now. Undefined without any. */
     hiderOf(runId: string): Sealing['hide'] {
-      return (text, replace) => {
-        const hide = runs.get(runId)?.hide
-        if (hide === undefined) return text
-        replaceNow = replace
-        return hide(text)
-      }
+      const hide = runs.get(runId)?.hide
+      return (
+        hide &&
+        ((text, replace) => {
+          replaceNow = replace
+          return hide(text)
+        })
+      )
     },
   }
 }

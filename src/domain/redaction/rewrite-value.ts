@@ -31,7 +31,9 @@ export interface Rewrite {
   readonly isOutgoing?: boolean
 }
 
-interface Walk extends Rewrite {
+interface Walk {
+  readonly rewrite: Rewrite
+  /** Objects and lists so far. */
   count: number
 }
 
@@ -40,16 +42,17 @@ const longestKey = 100
 
 export function rewriteValue(value: unknown, rewrite: Rewrite): unknown {
   if (typeof value === 'string') return rewrite.text(value)
-  return rewriteAny(value, { ...rewrite, count: 0 }, 0)
+  return rewriteAny(value, { rewrite, count: 0 }, 0)
 }
 
 function rewriteAny(value: unknown, walk: Walk, depth: number): unknown {
-  if (typeof value === 'string') return walk.text(value)
-  if (typeof value === 'number' && walk.number) return walk.number(value)
-  if (typeof value === 'bigint' && walk.isOutgoing) return walk.text(String(value))
+  const { rewrite } = walk
+  if (typeof value === 'string') return rewrite.text(value)
+  if (typeof value === 'number' && rewrite.number) return rewrite.number(value)
+  if (typeof value === 'bigint' && rewrite.isOutgoing) return rewrite.text(String(value))
   if (typeof value !== 'object' || value === null) return value
-  if (++walk.count > walk.nodes || depth >= walk.deepest) return walk.cut(value)
-  if (!walk.isOutgoing)
+  if (++walk.count > rewrite.nodes || depth >= rewrite.deepest) return rewrite.cut(value)
+  if (!rewrite.isOutgoing)
     return Array.isArray(value) ? rewriteItems(value, walk, depth) : rewriteMembers(value, walk, depth)
   if (value instanceof Date) return value.toJSON()
   // What is not plain is copied first: its own code may write another text than its members.
@@ -73,14 +76,15 @@ function rewriteItems(items: readonly unknown[], walk: Walk, depth: number): rea
 }
 
 function rewriteMembers(value: object, walk: Walk, depth: number): object {
+  const { rewrite } = walk
   let copy: object | undefined
   const keys = Object.keys(value)
   for (let index = 0; index < keys.length; index++) {
     const key = keys[index] as string
-    const member: unknown = Reflect.get(value, key)
-    const { text, names } = walk.keys?.get(key) ?? readKey(key, walk)
-    const isSecret = names && walk.secret !== undefined && isSecretMember(key, member)
-    const clean = isSecret ? walk.secret?.(member) : rewriteAny(member, walk, depth + 1)
+    const member = (value as Readonly<Record<string, unknown>>)[key]
+    const { text, names } = rewrite.keys?.get(key) ?? readKey(key, rewrite)
+    const isSecret = names && rewrite.secret !== undefined && isSecretMember(key, member)
+    const clean = isSecret ? rewrite.secret?.(member) : rewriteAny(member, walk, depth + 1)
     if (copy === undefined) {
       if (clean === member && text === key) continue
       copy = copyMembers(value, keys.slice(0, index))
@@ -90,7 +94,7 @@ function rewriteMembers(value: object, walk: Walk, depth: number): object {
   return copy ?? value
 }
 
-function readKey(key: string, { text, key: rewriteKey = text, keys }: Walk): Key {
+function readKey(key: string, { text, key: rewriteKey = text, keys }: Rewrite): Key {
   const read = { text: rewriteKey(key), names: namesSecret(key) }
   // What a secret in a key becomes can differ from run to run.
   if (keys !== undefined && read.text === key && key.length <= longestKey && keys.size < mostKeys)

@@ -55,7 +55,7 @@ export interface Sealer {
 
 export function createSealer({ seal, hide, onSecret }: Sealing): Sealer {
   const sealText = (secret: string) => seal(textMark + secret)
-  const rest = hide ? (text: string) => hide(text, sealText) : (text: string) => text
+  const rest = hide ? (given: string) => hide(given, sealText) : (given: string) => given
   const text = (given: string): string => {
     const found = findSecretShapes(given)
     if (found === undefined) return rest(given)
@@ -175,7 +175,8 @@ function mapMembers(value: unknown, change: (name: string, member: unknown) => u
   if (Array.isArray(value)) return mapItems(value, (item) => mapMembers(item, change))
   if (typeof value !== 'object' || value === null) return change('', value)
   let copy: object | undefined
-  for (const [name, member] of Object.entries(value)) {
+  for (const name of Object.keys(value)) {
+    const member = (value as Readonly<Record<string, unknown>>)[name]
     const changed = change(name, member)
     if (changed === member) continue
     copy ??= { ...value }
