@@ -44,6 +44,8 @@ export function sealData<T>(value: T, sealer: Sealer): T {
 }
 
 export interface Sealer {
+  /** Whether texts are searched for secrets that only this run has. */
+  readonly isRunSpecific: boolean
   text(text: string): string
   /** All secrets. */
   data(value: unknown): unknown
@@ -77,6 +79,7 @@ export function createSealer({ seal, hide, onSecret }: Sealing): Sealer {
   const leaves = (value: unknown) => rewriteValue(value, whole)
   const all: Rewrite = { ...shaped, secret: leaves }
   return {
+    isRunSpecific: hide !== undefined,
     text,
     leaves,
     data: (value) => rewriteValue(value, all),
@@ -102,7 +105,8 @@ function sealPayload({ type, payload }: NewEvent, sealer: Sealer): unknown {
     if (openMembers.has(name)) return member
     if (name === 'envelope') return sealEnvelope(member, sealer)
     // Checked when the event was made.
-    if (name === 'draft' || name === 'plan') return sealGraph(member as Draft | Plan | null, sealer)
+    if (name === 'draft') return sealGraph(member as Draft | null, sealer)
+    if (name === 'plan') return sealPlan(member as Plan, sealer)
     if (name === 'schema' && type === 'hitl_request') return sealer.shapes(member)
     return sealMember(name, member, sealer)
   })
@@ -136,6 +140,17 @@ const schemaMembers: ReadonlySet<string> = new Set([
   'needs',
   'retry',
 ])
+
+/** Plans without secrets: runs of the same draft share one plan, which never changes. */
+const plainPlans = new WeakSet<Plan>()
+
+function sealPlan(plan: Plan, sealer: Sealer): unknown {
+  if (sealer.isRunSpecific) return sealGraph(plan, sealer)
+  if (plainPlans.has(plan)) return plan
+  const sealed = sealGraph(plan, sealer)
+  if (sealed === plan) plainPlans.add(plan)
+  return sealed
+}
 
 /** A draft, a plan, or the body of a map or loop. */
 function sealGraph(graph: Draft | Plan | null, sealer: Sealer): unknown {

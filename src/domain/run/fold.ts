@@ -185,7 +185,7 @@ const appliers: Appliers = {
     const call = node.unsure
     if (call?.attempt !== event.payload.attempt || node.status !== 'awaiting_hitl') return
     const { nodeId: _, planVersion: __, outcome: ___, ...attempt } = call
-    node.attempt = { ...attempt, result: event.payload, endedAt: event.at }
+    node.attempt = joined(attempt, { result: event.payload, endedAt: event.at })
     countOutcome(node, event.payload)
     delete node.unsure
     // Where nothing was applied, the call is made again under the key that it had.

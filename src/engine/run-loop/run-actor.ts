@@ -4,6 +4,7 @@
  * planner's abort signal.
  */
 import { ProvisoError } from '../../base/errors/error.ts'
+import { joined } from '../../base/json.ts'
 import { createStop, type Stop } from '../../base/stop.ts'
 import type { AttemptRef } from '../../domain/attempt/call-key.ts'
 import type { JournalEvent, NewEvent } from '../../domain/event.ts'
@@ -279,7 +280,7 @@ function createCalls({ perform, slots, onLateResult }: ActorContext, runId: stri
       release()
       if (flight.isInterrupted) return
       flights.delete(nodeId)
-      dispatch({ kind: 'ended', ended: { ...ref, result, logs } })
+      dispatch({ kind: 'ended', ended: joined(ref, { result, logs }) })
     }
     perform(run, start, work)
       .then(end)

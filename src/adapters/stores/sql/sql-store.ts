@@ -1,5 +1,6 @@
 /** The Store on a SQL database: everything but the connection (`SqlDriver`) and the dialect (`SqlDialect`). */
 import { randomBytes } from 'node:crypto'
+import { joined } from '../../../base/json.ts'
 import { numbered } from '../../../domain/event/numbered.ts'
 import type { Store } from '../../../domain/ports/store.ts'
 import { publicHead } from '../projections/heads.ts'
@@ -153,21 +154,18 @@ function createCommit(
 ): (writes: readonly Write[]) => Promise<readonly WriteResult[]> {
   const { chain, hot, recent, listeners, ledger = false } = driver
   const statements = createWriteStatements(driver.builder, driver.dialect)
+  const context = {
+    ...ends,
+    statements,
+    reads,
+    ledger,
+    ...(hot && { hot }),
+    ...(recent && { recent }),
+    ...(chain && { chain }),
+  }
   return async (writes) => {
     const results = await driver
-      .transaction((again) =>
-        writeBatch(writes, {
-          ...ends,
-          statements,
-          reads,
-          ledger,
-          now: driver.now(),
-          again,
-          ...(hot && { hot }),
-          ...(recent && { recent }),
-          ...(chain && { chain }),
-        }),
-      )
+      .transaction((again) => writeBatch(writes, joined(context, { now: driver.now(), again })))
       .catch((error: unknown) => {
         hot?.forget()
         tails.forget()

@@ -92,8 +92,8 @@ async function openTables(
     if (readOnly) connection.execute('pragma query_only = on')
     else connection.execute('pragma journal_mode = wal')
     connection.execute(`pragma cache_size = -${cacheKiB}`)
-    // Twice SQLite's default: pages that many commits change are written back once.
-    connection.execute('pragma wal_autocheckpoint = 2000')
+    // Four times SQLite's default: pages that many commits change are written back once.
+    connection.execute('pragma wal_autocheckpoint = 4000')
     connection.execute(`pragma synchronous = ${synchronous === 'NORMAL' ? 'normal' : 'full'}`)
     if (readOnly) await bringUpToDate()
     else {

@@ -1,5 +1,6 @@
 /** Writes what a batch changes: large values first, then heads, journal and projections, and the end of the transaction. */
 
+import { joined } from '../../../../base/json.ts'
 import { dueAt } from '../../projections/heads.ts'
 import type { Changes } from '../../projections/projections.ts'
 import { type Encoded, encode, encodeOnce } from '../../shared/codec.ts'
@@ -56,7 +57,7 @@ function linkLast(touched: readonly OpenRun[], chain: CommitChain | undefined): 
   // A commit that only releases leases changes nothing in the journal.
   if (chain === undefined || last === undefined) return events
   const created = touched.filter((run) => run.begins).length
-  events[events.length - 1] = { ...last, link: chain.linkEvents(created, events) }
+  events[events.length - 1] = joined(last, { link: chain.linkEvents(created, events) })
   return events
 }
 
