@@ -115,6 +115,7 @@ async function buildApp(options: AppOptions, opened: Opened): Promise<App> {
     acceptUntrustedSchemas() {
       compileOptions.linearPatterns = true
     },
+    getServerToken: () => opened.env.flexToken,
     leaseMs: engine.leaseMs,
     get active() {
       return engine.active

@@ -165,6 +165,7 @@ function knownSecrets(
   return [
     ...secrets,
     ...(env.secrets ?? []),
+    ...(env.flexToken === undefined ? [] : [env.flexToken]),
     ...secretsOf(providers),
     ...(http?.secretKeys ?? []),
     ...Object.values(http?.agents ?? {}).flatMap(endpointSecrets),

@@ -90,6 +90,8 @@ export interface App {
    * because its callers are untrusted. Other apps in the process are not affected.
    */
   acceptUntrustedSchemas(): void
+  /** Returns the token in `FLEX_TOKEN`: a server of this app accepts it as its admin. */
+  getServerToken(): string | undefined
   /** Lease duration of this process, as set with `leaseMs`. */
   readonly leaseMs: number
   /** Number of runs active in this process. */

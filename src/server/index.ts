@@ -2,7 +2,7 @@
 
 export { roles } from '../domain/ports/records.ts'
 export { type Resealed, type ResealRequest, resealSecrets } from './agents/reseal.ts'
-export type { AuthOptions } from './auth/authenticate.ts'
+export type { AuthOptions, Verified } from './auth/authenticate.ts'
 export {
   createToken,
   type NewToken,

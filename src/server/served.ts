@@ -62,6 +62,8 @@ export interface ServedApp {
   ): () => void
   /** Number of runs active in this process. */
   readonly active: number
+  /** The token in `FLEX_TOKEN` of the app's environment, which its server accepts. */
+  getServerToken?(): string | undefined
   /** Absent if the app does not support agents over HTTP. */
   readonly agents?: AgentServices
   readonly redactor: Redactor

@@ -1,13 +1,21 @@
 /** The HTTP server: mounts every route of the table on one request pipeline and shuts down gracefully. */
 import { randomUUID } from 'node:crypto'
 import { setMaxListeners } from 'node:events'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import createFastify, { type FastifyError, type FastifyInstance } from 'fastify'
 import { ProvisoError } from '../base/errors/error.ts'
+import { pick } from '../base/json.ts'
 import { type Clock, systemClock } from '../base/time/clock.ts'
 import type { Store } from '../domain/ports/store.ts'
 import { boundReads } from '../engine/journal/bound-reads.ts'
 import { getAnswerMs } from '../engine/runs/engine-settings.ts'
-import { type AuthOptions, createAuthenticate } from './auth/authenticate.ts'
+import {
+  type AuthOptions,
+  createAuthenticate,
+  requireAnyToken,
+  requireLongToken,
+} from './auth/authenticate.ts'
+import { createHandlers } from './http/handlers.ts'
 import { createOnceServer } from './http/idempotency.ts'
 import {
   createRequestContexts,
@@ -37,7 +45,7 @@ import { createStreams, type Streams } from './stream/streams.ts'
 import { createTelemetry, type LogOptions } from './telemetry/telemetry.ts'
 
 export interface ServerOptions {
-  /** Authentication in addition to the tokens in the store. */
+  /** Authentication in addition to the tokens in the store. Default: the token in `FLEX_TOKEN`, if it is set. */
   readonly auth?: AuthOptions
   /** Additional routes. */
   readonly routes?: readonly Route[]
@@ -73,6 +81,10 @@ export interface Server {
   listen(given?: { readonly host?: string; readonly port?: number }): Promise<string>
   /** Shuts down gracefully: readiness turns off, streams end with a reconnect delay, and active requests have `graceMs` (default 5 s) to finish. */
   close(given?: { readonly graceMs?: number }): Promise<void>
+  /** Handles one request of the Fetch API, without a port: for Hono, Next and other frameworks of that kind. */
+  readonly fetch: (request: Request) => Promise<Response>
+  /** Handles one request of `node:http`: for Express, Fastify and a server of your own. Its body must not be read before. */
+  readonly handler: (request: IncomingMessage, response: ServerResponse) => void
   readonly address: string | undefined
   readonly routes: readonly Route[]
   /** Number of open streams. */
@@ -91,8 +103,18 @@ const turnAwayMs = 250
 /** How often remaining connections are closed after the grace period. */
 const cutEveryMs = 50
 
-export function createServer(given: Served, options: ServerOptions = {}): Server {
-  const { auth = {}, cors = [], limits = {}, clock = systemClock } = options
+/**
+ * Creates the server of an app. Options may be in the first argument, beside `app`, or in the second.
+ *
+ * @example
+ * const server = createServer({ app, auth: { token: 'at least 16 characters' } })
+ */
+export function createServer(served: Served & ServerOptions, more: ServerOptions = {}): Server {
+  const given: Served = pick(served, ['app', 'isStopping'])
+  const options: ServerOptions = { ...served, ...more }
+  const { cors = [], limits = {}, clock = systemClock } = options
+  const auth = withServerToken(options.auth, given.app)
+  requireLongToken(auth)
   requireOrigins(cors)
   const leaseMs = given.app.leaseMs ?? defaultLeaseMs
   const answerMs = getAnswerMs(leaseMs)
@@ -120,7 +142,9 @@ export function createServer(given: Served, options: ServerOptions = {}): Server
   })
   const mounting: Mounting = {
     served: { ...given, app, isStopping: () => stop.signal.aborted },
-    authenticate: createAuthenticate(app.store.records.tokens, auth),
+    authenticate: createAuthenticate(app.store.records.tokens, auth, (cause) =>
+      options.onError?.(cause, { traceId: '', route: 'auth.verify' }),
+    ),
     rateLimit: createRateLimit(auth.open ? { ...noRates, ...limits } : limits),
     usageQuota: createUsageQuota(app.store, limits, clock),
     quota: createRunQuota(app.store, limits.runs ?? 1_000, clock),
@@ -158,6 +182,7 @@ export function createServer(given: Served, options: ServerOptions = {}): Server
             hint: 'Listen on 127.0.0.1, or configure tokens',
           },
         )
+      await requireAnyToken(app.store.records.tokens, auth)
       address = await fastify.listen({ host, port }).catch((cause) => {
         throw cannotListen(cause, host, port)
       })
@@ -167,6 +192,7 @@ export function createServer(given: Served, options: ServerOptions = {}): Server
       closing ??= close(graceMs)
       return closing
     },
+    ...createHandlers(fastify),
     get address() {
       return address
     },
@@ -175,6 +201,12 @@ export function createServer(given: Served, options: ServerOptions = {}): Server
       return streams.open
     },
   }
+}
+
+/** The token of the app's environment counts unless the options name another one, or none is needed. */
+function withServerToken(auth: AuthOptions = {}, app: ServedApp): AuthOptions {
+  const token = auth.token ?? (auth.open ? undefined : app.getServerToken?.())
+  return token === undefined ? auth : { ...auth, token }
 }
 
 /** The app with another view of its store. Its other members are read on every use: some of them are getters. */

@@ -1,14 +1,33 @@
 /** The calls of the page about the server work as written, on a real run. */
-import { readFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { rehearsal } from '../../src/testing/index.ts'
 import { callAsWritten, caller, framesIn, specified } from '../server/curl-support.ts'
 import { type Body, flexToken, type Served, serve } from '../server/support.ts'
-import { root } from '../support.ts'
+import { requireBuild, root, runNode } from '../support.ts'
 
 const page = readFileSync(join(root, 'docs/reference/server.md'), 'utf8')
+const programs = [...page.matchAll(/^```ts\n([\s\S]*?)^```/gm)].map(([, code = '']) => code)
 const calls = [...page.matchAll(/^```bash\n(curl [\s\S]*?)^```/gm)].map(([, call = '']) => call)
+
+it('the program of the page serves as printed, and its token gets in', async () => {
+  requireBuild()
+  const folder = mkdtempSync(join(tmpdir(), 'proviso-page-'))
+  // Only the place of the store and the port differ; between listening and closing it is called.
+  const call = `const called = await fetch(server.address + '/api/v1/flex/runs', {
+    headers: { authorization: 'Bearer choose-a-long-random-text' },
+  })
+  console.log(called.status, JSON.stringify(await called.json()))\n`
+  const program = programs[0]!
+    .replace('sqlite:runs.db', `sqlite:${join(folder, 'runs.db')}`)
+    .replace('port: 3003', 'port: 0')
+    .replace('// … and', `${call}// … and`)
+  const done = await runNode(['--input-type=module', '--eval', program])
+  rmSync(folder, { recursive: true, force: true })
+  expect(done).toEqual({ code: 0, stdout: '200 {"runs":[]}\n', stderr: '' })
+})
 
 interface Words {
   readonly [name: string]: string | number

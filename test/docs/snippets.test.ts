@@ -49,7 +49,7 @@ beforeAll(() => {
   mkdirSync(join(project, 'node_modules'))
   writeFileSync(join(project, 'package.json'), '{ "type": "module" }')
   symlinkSync(root, join(project, 'node_modules/proviso'), 'junction')
-  for (const other of ['vitest', 'zod', '@types'])
+  for (const other of ['vitest', 'zod', 'fastify', '@types'])
     symlinkSync(join(root, 'node_modules', other), join(project, 'node_modules', other), 'junction')
 })
 

@@ -319,7 +319,7 @@ describe('the end', () => {
   it('a taken port is a clear error', async () => {
     const { app, address } = await serve(tea)
     const port = Number(new URL(address).port)
-    const second = createServer({ app })
+    const second = createServer({ app, auth: { token: 'token-of-a-second-server' } })
     await expect(second.listen({ port })).rejects.toThrow(
       `Cannot listen on 127.0.0.1: port ${port} is used by another process`,
     )

@@ -32,11 +32,11 @@ async function serve() {
   })
   const app = await createApp({ store: `sqlite:${join(folder, 'runs.db')}`, capabilities: [write], env: {} })
   const server = createServer({ app }, { limits: { rate: false } })
-  const url = await server.listen({ port: 0 })
   const { tokens } = app.store.records
   const create = (/** @type {string} */ tenant) =>
     createToken(tokens, { tenant, role: 'caller', name: tenant })
   const [many, one] = [await create('many'), await create('one')]
+  const url = await server.listen({ port: 0 })
   process.on('disconnect', () => process.exit())
   process.send?.({ url, many: many.token, one: one.token })
 }

@@ -62,7 +62,6 @@ export async function serve(flags: ServeFlags): Promise<number> {
     if (!flags.dev) await requireTokens(store, env)
     await recordSettings(store, config)
     const { capabilities, facets, stages = [] } = work
-    const secrets = env.flexToken === undefined ? [] : [env.flexToken]
     const { note, ...models } = await chooseModels(env, { dev: flags.dev === true })
     const defaultModel = models.defaultModel ?? env.defaultModel ?? fallbackModel
     const planned = chooseServedPlanner(config.serve.planner, { env, defaultModel })
@@ -83,7 +82,6 @@ export async function serve(flags: ServeFlags): Promise<number> {
       facets,
       stages,
       env,
-      secrets,
       tracing,
       http,
       ...models,

@@ -1,22 +1,53 @@
 /** Resolves the `Authorization` header to a caller, or to the reason why it is refused. */
-import type { Tokens } from '../../domain/ports/records.ts'
+import { ProvisoError } from '../../base/errors/error.ts'
+import { type Role, roles, type Tokens } from '../../domain/ports/records.ts'
 import { type Refusal, refusal } from '../problem.ts'
 import type { Caller, Route } from '../route.ts'
-import { isSameHash, tokenHash } from './token.ts'
+import { isSameHash, shortestToken, tokenHash, tokenPrefix } from './token.ts'
 
 export interface AuthOptions {
-  /** A single token with the role admin in the tenant `default` (`FLEX_TOKEN`). */
+  /** A single token with the role admin in the tenant `default`, at least 16 characters. Default: `FLEX_TOKEN`. */
   readonly token?: string
+  /**
+   * Verifies a token that is neither `token` nor one of the store, such as a JSON web token: returns who calls, or
+   * `undefined` if the token is invalid. If it throws, the request is refused like one with an invalid token.
+   */
+  readonly verify?: (token: string) => Verified | undefined | Promise<Verified | undefined>
   /** Development mode: every request, with or without a token, is an admin of the tenant `default`. */
   readonly open?: boolean
+}
+
+/** Who calls, as `verify` reports it. */
+export interface Verified {
+  /** Name of the person or program: who decided, in the journal and the audit. */
+  readonly name: string
+  readonly role: Role
+  /** Default `default`. */
+  readonly tenant?: string
 }
 
 export type Authenticate = (authorization: string | undefined) => Promise<Caller | Refusal>
 
 export const defaultTenant = 'default'
 
-export function createAuthenticate(tokens: Tokens, { token, open = false }: AuthOptions): Authenticate {
+/** Begins the token id of callers that `verify` reports: no token of the store has such an id. */
+export const verifiedPrefix = 'verified:'
+
+export function createAuthenticate(
+  tokens: Tokens,
+  { token, verify, open = false }: AuthOptions,
+  onVerifyError: (cause: unknown) => void = () => {},
+): Authenticate {
   const own = token === undefined ? undefined : tokenHash(token)
+  const verifyToken = async (given: string) => {
+    try {
+      const verified = await verify?.(given)
+      return verified && toCaller(verified)
+    } catch (cause) {
+      onVerifyError(cause)
+      return undefined
+    }
+  }
   return async (authorization) => {
     if (open) return developer
     if (authorization === undefined)
@@ -24,10 +55,12 @@ export function createAuthenticate(tokens: Tokens, { token, open = false }: Auth
         hint: 'Send the header "Authorization: Bearer pvs_…"; create a token with `proviso token create`',
         headers: { 'www-authenticate': 'Bearer realm="proviso"' },
       })
-    const [, given] = /^Bearer +([\x21-\x7e]{1,500})$/i.exec(authorization) ?? []
+    const [, given] = /^Bearer +([\x21-\x7e]{1,8000})$/i.exec(authorization) ?? []
     if (given === undefined) return unknown
     const hash = tokenHash(given)
     if (own !== undefined && isSameHash(hash, own)) return singleUser
+    // Tokens of the store have a prefix: others are not looked up there, and those are not passed on.
+    if (verify && !given.startsWith(tokenPrefix)) return (await verifyToken(given)) ?? unknown
     const row = await tokens.byHash(hash)
     if (row === undefined || !isSameHash(row.hash, hash)) return unknown
     const { tenant, role, tokenId, name, capabilityId, familyId } = row
@@ -40,6 +73,49 @@ export function createAuthenticate(tokens: Tokens, { token, open = false }: Auth
       ...(familyId !== undefined && { familyId }),
     }
   }
+}
+
+/** Converts what `verify` returned. Throws for a result that is not usable, such as an unknown role. */
+function toCaller({ name, role, tenant = defaultTenant }: Verified): Caller {
+  const isValid = isText(name) && isText(tenant) && roles.includes(role)
+  if (!isValid)
+    throw new ProvisoError(
+      'option/invalid',
+      '`auth.verify` must return `{ name, role, tenant? }` or `undefined`',
+      { hint: `Return a name, a tenant that is not empty, and one of the roles ${roles.join(', ')}` },
+    )
+  // Counts requests and owns registrations: the same name in another tenant is another caller.
+  return { tenant, role, name, tokenId: `${verifiedPrefix}${tenant}/${name}` }
+}
+
+function isText(value: unknown): boolean {
+  return typeof value === 'string' && value !== ''
+}
+
+/** Throws if a token was chosen that is too short to be safe. */
+export function requireLongToken({ token }: AuthOptions): void {
+  if (token === undefined || token.length >= shortestToken) return
+  throw new ProvisoError(
+    'option/invalid',
+    `The token of the server (\`auth.token\` or FLEX_TOKEN) must have at least ${shortestToken} characters`,
+    { hint: 'Create one with `openssl rand -hex 32`' },
+  )
+}
+
+/** Throws if no request could authenticate. */
+export async function requireAnyToken(tokens: Tokens, { token, verify, open }: AuthOptions): Promise<void> {
+  if (token !== undefined || verify || open) return
+  const isValid = ({ revokedAt, expiresAt = Number.POSITIVE_INFINITY }: TokenLife) =>
+    revokedAt === undefined && expiresAt > Date.now()
+  if ((await tokens.list({})).some(isValid)) return
+  throw new ProvisoError('option/invalid', 'Cannot listen: no token exists, so no request can authenticate', {
+    hint: 'Pass `auth: { token }` or `auth: { verify }` to createServer, set FLEX_TOKEN, or create a token with `createToken` before',
+  })
+}
+
+interface TokenLife {
+  readonly revokedAt?: number
+  readonly expiresAt?: number
 }
 
 /** Denies by default: a role that the route does not name is refused. */

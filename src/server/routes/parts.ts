@@ -6,6 +6,7 @@ import type { RunHead } from '../../domain/run.ts'
 import { closed, text } from '../../domain/schemas/parts.ts'
 import { runStatuses } from '../../domain/status.ts'
 import type { JsonSchema } from '../../schema/json-schema.ts'
+import { verifiedPrefix } from '../auth/authenticate.ts'
 import { problemSchema } from '../problem.ts'
 import type { Caller, ReplyShape } from '../route.ts'
 import type { ServedApp } from '../served.ts'
@@ -77,7 +78,8 @@ export async function requireRun(app: ServedApp, { tenant }: Caller, runId: stri
 
 /** How the journal and the audit name the caller. */
 export function signature({ name, tokenId }: Caller): string {
-  return name === tokenId || tokenId === 'development' ? name : `${name} (${tokenId})`
+  const isNamed = name === tokenId || tokenId === 'development' || tokenId.startsWith(verifiedPrefix)
+  return isNamed ? name : `${name} (${tokenId})`
 }
 
 export const runSchema = {
