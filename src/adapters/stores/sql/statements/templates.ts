@@ -76,20 +76,21 @@ export function createTemplates(prefix: string, lists?: DialectLists): Templates
     },
 
     rows(columns, alike, build) {
-      const byForm = new Map<string, Required<Statement>>()
-      const templateOf = (size: number, form: string): Required<Statement> => {
-        const name = `${size} ${form}`
-        let template = byForm.get(name)
+      const byForm = new Map<number, Required<Statement>>()
+      const mayBeAlike = columns.map((name) => alike.includes(name))
+      const templateOf = (size: number, form: number): Required<Statement> => {
+        const key = form * (largest + 1) + size
+        let template = byForm.get(key)
         if (template === undefined) {
-          if (form !== '' && byForm.size >= mostForms) return templateOf(size, '')
+          if (form !== allGiven && byForm.size >= mostForms) return templateOf(size, allGiven)
           template = numbered(compile(build(toPlaceholderRows(columns, size, form))))
-          byForm.set(name, template)
+          byForm.set(key, template)
         }
         return template
       }
       return (rows) => {
         const statements: Statement[] = []
-        const form = formOf(rows as readonly Record<string, unknown>[], columns, alike)
+        const form = formOf(rows as readonly Record<string, unknown>[], columns, mayBeAlike)
         for (let from = 0; from < rows.length; ) {
           const size = chunk(rows.length - from)
           const first = from
@@ -111,19 +112,31 @@ export function createTemplates(prefix: string, lists?: DialectLists): Templates
 /** Beyond as many forms of one query, all values are given: each form is a statement to prepare. */
 const mostForms = 64
 
-/** What each column of some rows holds: nothing (`0`), the same in all (`=`) or its own in each (`*`). */
+/** What a column holds in some rows: nothing, or the same in all; 0 is its own value in each. */
+const [absent, shared] = [1, 2]
+/** The form in which every row gives every column. */
+const allGiven = 0
+
+/** What each column of some rows holds, as the digits of a number with the base 3; the first column is the lowest digit. */
 function formOf(
   rows: readonly Record<string, unknown>[],
   columns: readonly string[],
-  alike: readonly string[],
-): string {
-  let form = ''
-  for (const name of columns) {
-    const value = rows[0]?.[name]
-    const isSame = (value === null || alike.includes(name)) && isSameInAll(rows, name)
-    form += !isSame ? '*' : value === null ? '0' : '='
+  mayBeAlike: readonly boolean[],
+): number {
+  const [first] = rows
+  let [form, digit] = [allGiven, 1]
+  for (let index = 0; index < columns.length; index++) {
+    const name = columns[index] as string
+    const value = first?.[name]
+    if ((value === null || mayBeAlike[index]) && isSameInAll(rows, name))
+      form += digit * (value === null ? absent : shared)
+    digit *= 3
   }
   return form
+}
+
+function digitAt(form: number, index: number): number {
+  return Math.floor(form / 3 ** index) % 3
 }
 
 function isSameInAll(rows: readonly Record<string, unknown>[], name: string): boolean {
@@ -149,13 +162,13 @@ function chunk(rows: number): number {
   return rows <= 8 ? rows : Math.min(largest, 2 ** Math.floor(Math.log2(rows)))
 }
 
-function toPlaceholderRows(columns: readonly string[], count: number, form: string): Placeholders {
-  const shared = new Map<string, Placeholder>()
+function toPlaceholderRows(columns: readonly string[], count: number, form: number): Placeholders {
+  const ofAll = new Map<string, Placeholder>()
   for (const [index, column] of columns.entries()) {
-    if (form[index] === '=') shared.set(column, new Placeholder(column))
+    if (digitAt(form, index) === shared) ofAll.set(column, new Placeholder(column))
   }
-  const given = columns.filter((_, index) => form[index] !== '0')
+  const present = columns.filter((_, index) => digitAt(form, index) !== absent)
   return Array.from({ length: count }, (_, row) =>
-    Object.fromEntries(given.map((column) => [column, shared.get(column) ?? new Placeholder(column, row)])),
+    Object.fromEntries(present.map((column) => [column, ofAll.get(column) ?? new Placeholder(column, row)])),
   )
 }

@@ -29,7 +29,9 @@ export function* changeStatements(
   { statements, commit, ledger = false, chain }: Context,
 ): Steps<void> {
   const own = touched.map((run, index) => rowsOf(run, changes[index]))
-  const all = <R>(pick: (rows: RunRows) => R[]): R[] => own.flatMap(pick)
+  const [only, ...others] = own
+  const all = <R>(pick: (rows: RunRows) => R[]): R[] =>
+    only !== undefined && others.length === 0 ? pick(only) : own.flatMap(pick)
   const events = linkLast(touched, chain)
   const changed = touched.filter((run) => run.head !== run.stored)
   const writes = [
