@@ -10,6 +10,11 @@ import { agent, api, copyVariants, isSigned, json, serveAgents, wanted, writer }
 
 const address = 'http://127.0.0.1:9'
 
+/** A schema of arrays in arrays. */
+const nested = (depth: number): object =>
+  depth === 0 ? { type: 'string' } : { type: 'array', items: nested(depth - 1) }
+const nestedAt = `/inputContract${'/items'.repeat(32)}`
+
 describe('registering', () => {
   it('returns the heartbeat interval and, once, the key that calls are signed with', async () => {
     const { register, agentToken, app } = await serveAgents()
@@ -36,6 +41,25 @@ describe('registering', () => {
     })
   })
 
+  it('takes JSON Schemas instead of facets, and plans with them', async () => {
+    const { register, agentToken, app } = await serveAgents()
+    const writing = await agent(json({ line: 'Time for tea.' }))
+    const input = { type: 'object', properties: { topic: { type: 'string' } }, required: ['topic'] }
+    const output = { type: 'object', properties: { line: { type: 'string' } }, required: ['line'] }
+    const contracts = { inputContract: input, outputContract: output }
+    expect(await register(writer(writing.url, contracts), await agentToken())).toMatchObject({
+      status: 'active',
+      contracts: { input, output },
+    })
+    const done = await app.run({
+      objective: 'One line',
+      inputs: { topic: 'tea' },
+      outputContract: { schema: output },
+    })
+    expect(done).toMatchObject({ status: 'completed', output: { line: 'Time for tea.' } })
+    expect(writing.received[0]?.call.inputs).toEqual({ topic: 'tea' })
+  })
+
   it('changes the key without a gap: the two newest are alive, and a third ends the first', async () => {
     const { register, agentToken, app } = await serveAgents()
     const writing = await agent(json({ copyVariants }))
@@ -50,7 +74,13 @@ describe('registering', () => {
   it.each([
     ['an unknown facet', { inputContract: ['writerBreif'] }, '/inputContract/0'],
     ['a facet that goes the other way', { outputContract: ['objectiveBrief'] }, '/outputContract/0'],
-    ['a schema by hand', { outputContract: { type: 'object' } }, '/outputContract'],
+    ['an invalid JSON Schema', { outputContract: { type: 'objekt' } }, '/outputContract/type'],
+    [
+      'a pattern that needs more than linear time',
+      { inputContract: { type: 'object', properties: { a: { type: 'string', pattern: '(a)\\1' } } } },
+      '/inputContract/properties/a/pattern',
+    ],
+    ['a JSON Schema above the limits', { inputContract: nested(40) }, nestedAt],
     ['an invalid condition', { postConditions: [{ frob: [1] }] }, '/postConditions/0/frob'],
     ['another kind', { kind: 'local' }, '/kind'],
     ['settings', { settings: { url: 'x' } }, '/settings'],

@@ -232,10 +232,7 @@ async function checkRegistration(
   if (address) issues.push(below('/endpoint/url', address))
   const draft = createCatalog({ facets: catalogs.facets(), clock })
   const settings = endpoint === undefined && { settings: { instructions: toInstructions(data) } }
-  const parsed = draft.register(
-    { ...data, kind, ...settings },
-    { facetsOnly: true, checkCondition: conditionIssues },
-  )
+  const parsed = draft.register({ ...data, kind, ...settings }, { checkCondition: conditionIssues })
   if (!parsed.ok) issues.push(...parsed.issues)
   if (parsed.ok && issues.length === 0) return { entry: parsed.value, warnings: parsed.warnings }
   throw new ProvisoError('capability/invalid', `Cannot use the registration: ${issues[0]?.message ?? ''}`, {
