@@ -44,6 +44,8 @@ export const rules = {
     health: domain,
     adapters: domain,
     testing: domain,
+    // Runs in the program of an agent, beside a server that is somewhere else: no engine, no adapters.
+    agent: domain,
     // Facets and capabilities of one domain, for catalogs that select them.
     presets: ['adapters', ...domain],
     // Types of the HTTP API, generated from the routes, for TypeScript clients such as the console.
@@ -95,7 +97,7 @@ export const rules = {
   },
   // Modules that must run in a browser, and the files in them that are for Node alone.
   browserSafe: ['base', 'schema', 'output', 'domain', 'plan'],
-  nodeOnly: /^output\/thread\//,
+  nodeOnly: /^(output\/thread\/|domain\/capability\/call-signature\.ts$)/,
   // Packages that the examples may import besides this package and Node.
   examples: ['zod'],
 }

@@ -1,7 +1,7 @@
 /** The agents of the examples are true: each is started as a user would start it, registers, is called, and stays alive. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import ts from 'typescript'
@@ -25,7 +25,17 @@ afterEach(async () => {
 
 const hasPython = spawnSync('python3', ['--version']).status === 0
 
+/** In a project of its own that has the package installed. */
 function typescriptProgram(): readonly string[] {
+  requireBuild()
+  mkdirSync(join(folder, 'node_modules'), { recursive: true })
+  for (const [name, target] of [
+    ['proviso', root],
+    ['zod', join(root, 'node_modules/zod')],
+  ] as const) {
+    rmSync(join(folder, 'node_modules', name), { force: true })
+    symlinkSync(target, join(folder, 'node_modules', name), 'junction')
+  }
   const { outputText } = ts.transpileModule(readFileSync(join(root, 'examples/agent.ts'), 'utf8'), {
     compilerOptions: { module: ts.ModuleKind.ESNext, target: ts.ScriptTarget.ES2023 },
   })
@@ -88,7 +98,7 @@ it('an agent works with `proviso serve --dev`, over HTTP alone', async () => {
 })
 
 describe.each([
-  { name: 'agent.ts', most: 60, program: typescriptProgram, here: true },
+  { name: 'agent.ts', most: 20, program: typescriptProgram, here: true },
   {
     name: 'agent.py',
     most: 80,
@@ -110,11 +120,7 @@ describe.each([
         status: 'completed',
         output: { copyVariants: [{ headline: 'Tea calms', body: 'It is warm', callToAction: 'Read more' }] },
       })
-      const headers = {
-        'proviso-timestamp': String(Math.floor(Date.now() / 1_000)),
-        'proviso-signature': 'v1=00',
-      }
-      expect((await fetch(url, { method: 'POST', headers, body: '{}' })).status).toBe(401)
+      expect((await call(url, { key: 'psk_other', runId: 'run' })).status).toBe(401)
       const row = async () => (await app.store.records.registrations.list({}))[0]
       while (!(((await row())?.heartbeatAt ?? 0) > ((await row())?.registeredAt ?? 0)))
         await new Promise<void>((resolve) => systemClock.timer(systemClock.now() + 20, resolve))
@@ -146,7 +152,8 @@ describe.each([
       })
       const started = startAgent(program(), { PROVISO_URL: address, HEARTBEAT_SECONDS: '0.2' })
       await until(() => work !== '')
-      expect((await call(work, { key: '', runId: 'run' })).status).toBe(401)
+      // Not yet, instead of never: a server that calls a restarted agent tries again.
+      expect((await call(work, { key: '', runId: 'run' })).status).toBe(name === 'agent.ts' ? 503 : 401)
       letIn()
       await started
       expect((await call(work, { key: 'other', runId: '%' })).ok).toBe(false)
@@ -166,7 +173,7 @@ describe.each([
 
 /** Calls an agent as the server does, with this run id in the header. */
 function call(url: string, { key, runId }: { readonly key: string; readonly runId: string }) {
-  const body = JSON.stringify({ inputs: { writerBrief: brief } })
+  const body = JSON.stringify({ capabilityId: 'writer.en', inputs: { writerBrief: brief } })
   const signed = {
     timestamp: String(Math.floor(Date.now() / 1_000)),
     nonce: 'n',
@@ -175,6 +182,7 @@ function call(url: string, { key, runId }: { readonly key: string; readonly runI
     attempt: 1,
   }
   const headers = {
+    'idempotency-key': 'key',
     [signatureHeaders.timestamp]: signed.timestamp,
     [signatureHeaders.nonce]: signed.nonce,
     [signatureHeaders.runId]: runId,

@@ -7,10 +7,10 @@
 
 import { isObject, type Json, own } from '../../base/json.ts'
 import type { Clock } from '../../base/time/clock.ts'
+import { isFresh, isSignature, verify, windowSeconds } from '../../domain/capability/call-signature.ts'
 import type { Outcome } from '../../domain/output.ts'
 import type { CallbackHead, CallbackPost, Callbacks, Delivery } from '../../domain/ports/callbacks.ts'
 import type { Once } from '../../domain/ports/records.ts'
-import { isFresh, isSignature, verify, windowSeconds } from './signature.ts'
 
 /** Identifies an attempt in its callback URL. */
 interface AttemptName {

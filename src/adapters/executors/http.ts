@@ -7,6 +7,7 @@ import { randomBytes } from 'node:crypto'
 import { sha256Hex } from '../../base/canonical.ts'
 import { ProvisoError } from '../../base/errors/error.ts'
 import type { Clock } from '../../base/time/clock.ts'
+import { signatureHeaders as names, type Signed, sign } from '../../domain/capability/call-signature.ts'
 import { type Endpoint, endpointSecrets, liveSecrets } from '../../domain/capability/endpoint.ts'
 import type { Capability } from '../../domain/capability.ts'
 import type { AttemptResult } from '../../domain/output.ts'
@@ -19,7 +20,6 @@ import { callIdOf, type PendingCallbacks } from './callbacks.ts'
 import { ended, failureEnd, refusedAddress, statusEnd, usage } from './http-failures.ts'
 import type { NodePartial } from './model.ts'
 import { readAnswer, readArriving, readAskedText, readPosted } from './read-answer.ts'
-import { signatureHeaders as names, type Signed, sign } from './signature.ts'
 
 export interface HttpDispatcherOptions {
   readonly addressFilter: AddressFilter

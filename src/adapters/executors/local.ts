@@ -5,10 +5,10 @@ import { withSignal } from '../../base/stop.ts'
 import type { Clock } from '../../base/time/clock.ts'
 import { pause } from '../../base/time/retry.ts'
 import type { DefinedCapability, LocalContext } from '../../domain/capability/define-capability.ts'
+import { ask, reject, toQuestion } from '../../domain/capability/end-call.ts'
 import type { AttemptResult, Outcome } from '../../domain/output.ts'
 import type { Dispatch, Dispatcher } from '../../domain/ports/dispatcher.ts'
 import { type ParseText, parseHere } from '../../domain/ports/parse-text.ts'
-import type { JsonSchema } from '../../schema/json-schema.ts'
 import { type StandardSchemaV1, validateStandard } from '../../schema/standard.ts'
 import { readAnswer } from './read-answer.ts'
 
@@ -65,24 +65,6 @@ function checkValue(value: Json, validator: StandardSchemaV1 | undefined): Attem
   if (checked && 'issues' in checked)
     return { outcome: 'invalid', output: { value }, issues: checked.issues, usage }
   return { outcome: 'ok', output: { value }, issues: [], usage }
-}
-
-const reject: LocalContext['reject'] = (message, details) => {
-  throw new ProvisoError('capability/refused', message, details)
-}
-
-/** Schemas of the answers, by the error that carries the question. */
-const schemas = new WeakMap<ProvisoError, JsonSchema>()
-
-const ask: LocalContext['ask'] = (question, { schema } = {}) => {
-  const error = new ProvisoError('capability/unclear', question)
-  if (schema !== undefined) schemas.set(error, schema)
-  throw error
-}
-
-function toQuestion(error: ProvisoError) {
-  const schema = schemas.get(error)
-  return { text: error.message, ...(schema !== undefined && { schema }) }
 }
 
 function refused({ code, message, hint, at = { pointer: '' } }: ProvisoError): AttemptResult {

@@ -1,0 +1,166 @@
+/**
+ * The calls in progress, by idempotency key: a repeated call joins the one in progress or gets the stored answer, so the
+ * function runs once per key as long as the store remembers.
+ */
+import { messageOf } from '../base/errors/error.ts'
+import { type AcceptedCall, type CallAnswer, type CallBody, isKept } from './call.ts'
+import type { CallStore } from './call-store.ts'
+import type { FunctionCall } from './run-function.ts'
+
+interface RunningCallsOptions {
+  readonly calls: CallStore
+  /** Runs the function. Never rejects. */
+  readonly runFunction: (call: FunctionCall) => Promise<CallAnswer>
+  /** Posts the answer of an accepted call. Resolves when it was delivered, or can never be. */
+  readonly postCallback: (call: AcceptedCall, answer: CallAnswer) => Promise<'delivered' | 'stopped'>
+  readonly onError: (cause: Error) => void
+}
+
+/** A call in progress, as one or several requests see it. */
+export interface RunningCall {
+  /** Rejects only if the store cannot be read: then the function was not called. */
+  readonly answer: Promise<CallAnswer>
+  /** The text so far, if the function streams. */
+  readonly chunks: readonly string[]
+  /** Calls the listener after every chunk; returns a function that removes it. */
+  onChunk(listener: () => void): () => void
+  /** Counts a waiting request; returns a function for when it is gone. The last one to leave cancels the call. */
+  attach(): () => void
+  /** Stores that the answer will be posted, and posts it. False if the function has ended already. */
+  accept(callbackUrl: string): Promise<boolean>
+}
+
+export interface RunningCalls {
+  start(idempotencyKey: string, body: CallBody): RunningCall
+  /** Finishes the calls that an earlier process accepted. */
+  resumeAccepted(): Promise<void>
+  /** Resolves when no call is in progress and every callback is delivered. */
+  whenIdle(): Promise<void>
+  abortAll(): void
+}
+
+export function createRunningCalls(options: RunningCallsOptions): RunningCalls {
+  const { calls, postCallback, onError } = options
+  const running = new Map<string, RunningCall & { readonly abort: () => void }>()
+  const pending = new Set<Promise<unknown>>()
+
+  const track = (work: Promise<unknown>) => {
+    pending.add(work)
+    work.then(
+      () => pending.delete(work),
+      () => pending.delete(work),
+    )
+  }
+  const report = (what: string) => (cause: unknown) =>
+    onError(new Error(`Cannot ${what}: ${messageOf(cause)}`, { cause }))
+
+  /** Posts the answer and records that no callback is due any more. */
+  const deliver = async (call: AcceptedCall, answer: CallAnswer) => {
+    const key = call.idempotencyKey
+    await calls.write(key, { status: 'accepted', call: { ...call, answer } })
+    if ((await postCallback(call, answer)) === 'stopped') return
+    await (isKept(answer) ? calls.write(key, { status: 'answered', answer }) : calls.remove(key))
+  }
+  const deliverLater = (call: AcceptedCall, answer: CallAnswer) =>
+    track(deliver(call, answer).catch(report('deliver the answer of a call')))
+
+  const start = (key: string, body: CallBody) => {
+    const joined = running.get(key)
+    if (joined) return joined
+    const call = createCall(key, body, options, deliverLater)
+    running.set(key, call)
+    const end = () => running.delete(key)
+    const ended = call.answer.then(end, end)
+    track(ended)
+    return call
+  }
+
+  return {
+    start,
+    async resumeAccepted() {
+      for (const call of await calls.listAccepted()) {
+        const { idempotencyKey, body, callbackUrl, answer } = call
+        if (answer) deliverLater(call, answer)
+        else await start(idempotencyKey, body).accept(callbackUrl)
+      }
+    },
+    async whenIdle() {
+      while (pending.size > 0) await Promise.allSettled([...pending])
+    },
+    abortAll() {
+      for (const call of running.values()) call.abort()
+    },
+  }
+}
+
+function createCall(
+  key: string,
+  body: CallBody,
+  { calls, runFunction, onError }: RunningCallsOptions,
+  deliver: (call: AcceptedCall, answer: CallAnswer) => void,
+) {
+  const controller = new AbortController()
+  const chunks: string[] = []
+  const listeners = new Set<() => void>()
+  let waiting = 0
+  let hasEnded = false
+  let accepted: { readonly call: AcceptedCall; readonly stored: Promise<boolean> } | undefined
+
+  const store = async (what: string, write: () => Promise<void>): Promise<boolean> => {
+    try {
+      await write()
+      return true
+    } catch (cause) {
+      onError(new Error(`Cannot store ${what}: ${messageOf(cause)}`, { cause }))
+      return false
+    }
+  }
+  const execute = async (): Promise<CallAnswer> => {
+    const stored = await calls.read(key)
+    const before = stored?.status === 'accepted' ? stored.call.answer : stored?.answer
+    const answer =
+      before ??
+      (await runFunction({
+        body,
+        idempotencyKey: key,
+        signal: controller.signal,
+        onChunk(chunk) {
+          chunks.push(chunk)
+          for (const listener of listeners) listener()
+        },
+      }))
+    hasEnded = true
+    // In this order, so that the answer is not overwritten by the acceptance.
+    if (accepted && (await accepted.stored)) deliver(accepted.call, answer)
+    else if (!before && isKept(answer))
+      await store('an answer', () => calls.write(key, { status: 'answered', answer }))
+    return answer
+  }
+  return {
+    answer: execute(),
+    chunks,
+    onChunk(listener: () => void) {
+      listeners.add(listener)
+      return () => void listeners.delete(listener)
+    },
+    attach() {
+      waiting++
+      return () => {
+        waiting--
+        if (waiting === 0 && !accepted) controller.abort(new Error('The caller closed the connection'))
+      }
+    },
+    async accept(callbackUrl: string) {
+      if (hasEnded) return false
+      if (!accepted) {
+        const call = { idempotencyKey: key, body, callbackUrl }
+        const write = () => calls.write(key, { status: 'accepted', call })
+        accepted = { call, stored: store('an accepted call', write) }
+      }
+      const isStored = await accepted.stored
+      if (!isStored) accepted = undefined
+      return isStored
+    },
+    abort: () => controller.abort(new Error('The agent is closing')),
+  }
+}
