@@ -147,10 +147,14 @@ const checks: readonly Check[] = [
       if (cluster.ledger.effects.get(key)?.call.runId === runId)
         keys.set(nodeId, (keys.get(nodeId) ?? new Set()).add(key))
     }
+    // The nodes inside a map or loop are done anew with it.
+    const isIn = (nodeId: string, other: string) =>
+      nodeId === other || nodeId.startsWith(`${other}#`) || nodeId.startsWith(`${other}[`)
     const reopened = (nodeId: string) =>
       journal.filter(
         ({ type, payload }) =>
-          (type === 'nodes_reopened' && [...payload.nodes, ...payload.downstream].includes(nodeId)) ||
+          (type === 'nodes_reopened' &&
+            [...payload.nodes, ...payload.downstream].some((other) => isIn(nodeId, other))) ||
           (type === 'plan_updated' && (payload.trigger.nodeIds ?? []).length > 0),
       ).length
     for (const event of journal) {

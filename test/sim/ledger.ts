@@ -41,6 +41,8 @@ const mostIdleClaims = 25
 
 export function createLedger(now: () => number): Ledger {
   const open = new Map<string, string>()
+  /** Every attempt that was ever started: a stalled process makes its call late, when a new plan has other attempts. */
+  const started = new Set<string>()
   const ends = new Map<string, number>()
   const attemptOf = (runId: string, nodeId = '', attempt = 0) => `${runId}\n${nodeId}\n${attempt}`
   const ledger: Ledger = {
@@ -61,19 +63,21 @@ export function createLedger(now: () => number): Ledger {
         ledger.claims.delete(event.runId)
         if (event.type === 'attempt_start') {
           const { attempt, capabilityId, idempotencyKey } = event.payload
-          open.set(attemptOf(event.runId, event.nodeId, attempt), `${capabilityId}\n${idempotencyKey}`)
+          const name = attemptOf(event.runId, event.nodeId, attempt)
+          open.set(name, capabilityId)
+          started.add(`${name}\n${capabilityId}\n${idempotencyKey}`)
         } else if (event.type === 'attempt_end') {
-          const started = open.get(attemptOf(event.runId, event.nodeId, event.payload.attempt))
-          if (started === undefined || unheard.has(event.payload.outcome)) continue
-          const ended = `${event.runId}\n${event.nodeId}\n${started.split('\n')[0]}`
+          const capabilityId = open.get(attemptOf(event.runId, event.nodeId, event.payload.attempt))
+          if (capabilityId === undefined || unheard.has(event.payload.outcome)) continue
+          const ended = `${event.runId}\n${event.nodeId}\n${capabilityId}`
           ends.set(ended, (ends.get(ended) ?? 0) + 1)
         }
       }
     },
     called(call) {
       ledger.calls.push(call)
-      const started = open.get(attemptOf(call.runId, call.nodeId, call.attempt))
-      if (started !== `${call.capabilityId}\n${call.key}`)
+      const name = attemptOf(call.runId, call.nodeId, call.attempt)
+      if (!started.has(`${name}\n${call.capabilityId}\n${call.key}`))
         ledger.faults.push(`attempt ${call.attempt} of "${call.nodeId}" left before it was in the journal`)
     },
     ends: (runId, nodeId, capabilityId) => ends.get(`${runId}\n${nodeId}\n${capabilityId}`) ?? 0,
