@@ -1,5 +1,5 @@
 /** The agents of the examples are true: each is started as a user would start it, registers, is called, and stays alive. */
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -9,6 +9,7 @@ import { afterAll, afterEach, describe, expect, it } from 'vitest'
 import { sign, signatureHeaders } from '../seams/agents.ts'
 import { systemClock } from '../seams/base.ts'
 import { requireBuild, root } from '../support.ts'
+import { hasPython } from './python.ts'
 import { api, brief, listen, serveAgents, wanted } from './support.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'proviso-agents-'))
@@ -22,8 +23,6 @@ afterEach(async () => {
   }
   children.clear()
 })
-
-const hasPython = spawnSync('python3', ['--version']).status === 0
 
 /** In a project of its own that has the package installed. */
 function typescriptProgram(): readonly string[] {
@@ -97,76 +96,69 @@ it('an agent works with `proviso serve --dev`, over HTTP alone', async () => {
   expect(await response.json()).toMatchObject({ status: 'completed' })
 })
 
-describe.each([
-  { name: 'agent.ts', most: 20, program: typescriptProgram, here: true },
+const examples = [
+  { file: 'examples/agent.ts', most: 20, program: typescriptProgram },
   {
-    name: 'agent.py',
-    most: 80,
-    program: () => ['python3', join(root, 'examples/agent.py')],
-    here: hasPython,
+    file: 'agents/python/example.py',
+    most: 20,
+    program: () => ['python3', '-B', join(root, 'agents/python/example.py')],
   },
-])('examples/$name', ({ name, most, program, here }) => {
-  it.skipIf(!here)(
-    'registers, answers what is signed and nothing else, and gives signs of life',
-    async () => {
-      const { app, address, agentToken } = await serveAgents()
-      const url = await startAgent(program(), {
-        PROVISO_URL: address,
-        PROVISO_TOKEN: await agentToken('writer.en'),
-        HEARTBEAT_SECONDS: '1',
-      })
-      const done = await app.run(wanted())
-      expect(done).toMatchObject({
-        status: 'completed',
-        output: { copyVariants: [{ headline: 'Tea calms', body: 'It is warm', callToAction: 'Read more' }] },
-      })
-      expect((await call(url, { key: 'psk_other', runId: 'run' })).status).toBe(401)
-      const row = async () => (await app.store.records.registrations.list({}))[0]
-      while (!(((await row())?.heartbeatAt ?? 0) > ((await row())?.registeredAt ?? 0)))
-        await new Promise<void>((resolve) => systemClock.timer(systemClock.now() + 20, resolve))
-      expect((await row())?.status).toBe('active')
-    },
-  )
+]
 
-  it.skipIf(!here)(
-    'trusts no caller before it has a key, and survives nonsense and an unreachable server',
-    async () => {
-      const received: string[] = []
-      let work = ''
-      let letIn = () => {}
-      const { url: address } = await listen(async (request, response) => {
-        let body = ''
-        for await (const chunk of request.setEncoding('utf8')) body += chunk
-        received.push(request.method ?? '')
-        if (received.length === 1) {
-          work = JSON.parse(body).endpoint.url
-          await new Promise<void>((resolve) => {
-            letIn = resolve
-          })
-        }
-        // The first heartbeat finds no server, the second one a server that has forgotten the agent.
-        if (received.length === 2) return request.socket.destroy()
-        const done = { signingKey: 'k', heartbeat: { intervalSeconds: 0.2 } }
-        response.writeHead(received.length === 3 ? 404 : 200, { 'content-type': 'application/json' })
-        return response.end(JSON.stringify(done))
-      })
-      const started = startAgent(program(), { PROVISO_URL: address, HEARTBEAT_SECONDS: '0.2' })
-      await until(() => work !== '')
-      // Not yet, instead of never: a server that calls a restarted agent tries again.
-      expect((await call(work, { key: '', runId: 'run' })).status).toBe(name === 'agent.ts' ? 503 : 401)
-      letIn()
-      await started
-      expect((await call(work, { key: 'other', runId: '%' })).ok).toBe(false)
-      await until(() => received.length >= 4)
-      expect(received.slice(0, 4)).toEqual(['POST', 'PATCH', 'PATCH', 'POST'])
-      expect((await call(work, { key: 'k', runId: 'run' })).status).toBe(200)
-    },
-  )
+describe.each(hasPython() ? examples : examples.slice(0, 1))('$file', ({ file, most, program }) => {
+  it('registers, answers what is signed and nothing else, and gives signs of life', async () => {
+    const { app, address, agentToken } = await serveAgents()
+    const url = await startAgent(program(), {
+      PROVISO_URL: address,
+      PROVISO_TOKEN: await agentToken('writer.en'),
+      HEARTBEAT_SECONDS: '1',
+    })
+    const done = await app.run(wanted())
+    expect(done).toMatchObject({
+      status: 'completed',
+      output: { copyVariants: [{ headline: 'Tea calms', body: 'It is warm', callToAction: 'Read more' }] },
+    })
+    expect((await call(url, { key: 'psk_other', runId: 'run' })).status).toBe(401)
+    const row = async () => (await app.store.records.registrations.list({}))[0]
+    while (!(((await row())?.heartbeatAt ?? 0) > ((await row())?.registeredAt ?? 0)))
+      await new Promise<void>((resolve) => systemClock.timer(systemClock.now() + 20, resolve))
+    expect((await row())?.status).toBe('active')
+  })
+
+  it('trusts no caller before it has a key, and survives nonsense and an unreachable server', async () => {
+    const received: string[] = []
+    let work = ''
+    let letIn = () => {}
+    const { url: address } = await listen(async (request, response) => {
+      let body = ''
+      for await (const chunk of request.setEncoding('utf8')) body += chunk
+      received.push(request.method ?? '')
+      if (received.length === 1) {
+        work = JSON.parse(body).endpoint.url
+        await new Promise<void>((resolve) => {
+          letIn = resolve
+        })
+      }
+      // The first heartbeat finds no server, the second one a server that has forgotten the agent.
+      if (received.length === 2) return request.socket.destroy()
+      const done = { signingKey: 'k', heartbeat: { intervalSeconds: 0.2 } }
+      response.writeHead(received.length === 3 ? 404 : 200, { 'content-type': 'application/json' })
+      return response.end(JSON.stringify(done))
+    })
+    const started = startAgent(program(), { PROVISO_URL: address, HEARTBEAT_SECONDS: '0.2' })
+    await until(() => work !== '')
+    // Not yet, instead of never: a server that calls a restarted agent tries again.
+    expect((await call(work, { key: '', runId: 'run' })).status).toBe(503)
+    letIn()
+    await started
+    expect((await call(work, { key: 'other', runId: '%' })).ok).toBe(false)
+    await until(() => received.length >= 4)
+    expect(received.slice(0, 4)).toEqual(['POST', 'PATCH', 'PATCH', 'POST'])
+    expect((await call(work, { key: 'k', runId: 'run' })).status).toBe(200)
+  })
 
   it(`fits on a page: at most ${most} lines`, () => {
-    const lines = readFileSync(join(root, 'examples', name), 'utf8')
-      .trimEnd()
-      .split('\n')
+    const lines = readFileSync(join(root, file), 'utf8').trimEnd().split('\n')
     expect(lines.length).toBeLessThanOrEqual(most)
   })
 })

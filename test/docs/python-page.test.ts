@@ -1,14 +1,11 @@
 /** The Python examples of the reference run as they are printed, against the built command. */
-import { execFileSync, spawnSync } from 'node:child_process'
+import { execFileSync } from 'node:child_process'
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { hasPython } from '../agents/python.ts'
 import { requireBuild, root } from '../support.ts'
-
-const hasPython = spawnSync('python3', ['--version']).status === 0
-if (!hasPython)
-  console.warn('SKIPPED: the Python examples of docs/reference/python.md, because python3 is not installed')
 
 const page = readFileSync(join(root, 'docs/reference/python.md'), 'utf8')
 const examples = [...page.matchAll(/^```python\n([\s\S]*?)^```/gm)].map(([, code = '']) => code)
@@ -39,7 +36,7 @@ it('there are two examples, each short enough to copy', () => {
     expect(code.split('\n').filter((line) => line.trim() !== '').length).toBeLessThanOrEqual(16)
 })
 
-describe.runIf(hasPython)('the example of', () => {
+describe.runIf(hasPython())('the example of', () => {
   const run = (index: number) =>
     execFileSync('python3', ['-c', examples[index] as string], {
       cwd: project,
