@@ -1,5 +1,5 @@
 /** Plans from an envelope alone and runs the plan, offline: facets chain a model and a function, and the writer is held to the constraint. */
-import { createApp, defineCapability, type Provider } from 'proviso'
+import { createApp, defineCapability, type Provider, type WireEnvelope } from 'proviso'
 import { search, withBuiltins } from 'proviso/plan'
 import { marketingFacets } from 'proviso/presets/marketing'
 
@@ -38,7 +38,7 @@ const writer = defineCapability({
   },
 })
 
-const envelope = {
+const envelope: WireEnvelope = {
   objective: 'Two posts about the launch of our audit trail',
   inputs: { toneOfVoice: 'calm' },
   outputContract: {

@@ -23,6 +23,7 @@ import type { Clock } from './base/time/clock.ts'
 import type { DefinedCapability } from './domain/capability/define-capability.ts'
 import type { Endpoint } from './domain/capability/endpoint.ts'
 import { checkProcessing, type GivenProcessing } from './domain/draft/processing.ts'
+import type { DraftInput } from './domain/envelope/envelope-input.ts'
 import type { Facet } from './domain/facet.ts'
 import { below } from './domain/parse/parsed.ts'
 import type { Dispatcher } from './domain/ports/dispatcher.ts'
@@ -150,10 +151,17 @@ export interface RunOptions {
   readonly threadId?: string
   readonly correlationId?: string
   /** A plan written by hand; without it, a planner drafts one. */
-  readonly draft?: unknown
+  readonly draft?: DraftInput
   /** Trace context of the caller (W3C): the run's spans are its children. */
   readonly traceparent?: string
   readonly signal?: AbortSignal
+  /** Models of the run stream, for `partials()` of its handle. Default: only if something reads them. */
+  readonly partials?: boolean
+}
+
+/** The options of a run whose draft is of unknown shape. */
+export interface PrepareOptions extends Omit<RunOptions, 'draft' | 'partials'> {
+  readonly draft?: unknown
 }
 
 /** One rule for every option. */
@@ -316,6 +324,7 @@ const runRows = {
   draft: () => [],
   signal: must(isSignal, 'an AbortSignal'),
   traceparent: name,
+  partials: flag,
 } satisfies RowsOf<RunOptions>
 
 const replayRows = {

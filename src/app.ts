@@ -19,11 +19,26 @@ export { openStore } from './adapters/stores/open-store.ts'
 export { type TracingOptions, tracedProvider } from './adapters/telemetry/tracing.ts'
 export { fallbackModel } from './app/app-parts.ts'
 export type { App, GenerateRequest } from './app/app-type.ts'
-export type { RunIssueCode, RunResult } from './app/run-result.ts'
+export type { DecisionInput, OpenAsk, RunHandle } from './app/run-handle.ts'
+export type {
+  CancelledRun,
+  CompletedRun,
+  FailedRun,
+  RunIssueCode,
+  RunResult,
+  WaitingRun,
+} from './app/run-result.ts'
 export { openSealed, openShown } from './app/seal-secrets.ts'
 export type { PreparedRun } from './app/start-run.ts'
 export { readSecretKeys } from './app/wire-agents.ts'
-export type { AppOptions, HttpOptions, PlannerChoice, ReadingOptions, RunOptions } from './app-options.ts'
+export type {
+  AppOptions,
+  HttpOptions,
+  PlannerChoice,
+  PrepareOptions,
+  ReadingOptions,
+  RunOptions,
+} from './app-options.ts'
 export type {
   CapabilityDefinition,
   DefinedCapability,
@@ -31,6 +46,14 @@ export type {
   LocalFunction,
 } from './domain/capability/define-capability.ts'
 export { defineCapability } from './domain/capability/define-capability.ts'
+export type {
+  DraftInput,
+  EnvelopeInput,
+  OutputSchema,
+  OutputValue,
+  PoliciesInput,
+  WireEnvelope,
+} from './domain/envelope/envelope-input.ts'
 
 /** Loads the model that answers without a key (`rehearsal` of `proviso/testing`) on first use. */
 export async function rehearsalProvider(): Promise<Provider> {
@@ -71,7 +94,7 @@ async function buildApp(options: AppOptions, opened: Opened): Promise<App> {
       ...pick(parts, ['store', 'env', 'clock']),
       shared: catalog,
       onError: (cause) => onCrash('', cause),
-      onPartial: options.onPartial,
+      listenerOf: parts.partials.listenerOf,
       parseText: parts.reading.parseText,
       onLateAnswer: (runId, idempotencyKey) => engine.takeLateAnswer(runId, idempotencyKey),
       onUnawaited: ({ runId, outcome, ...ref }) => engine.logLateResult(runId, ref, outcome),
@@ -100,6 +123,10 @@ async function buildApp(options: AppOptions, opened: Opened): Promise<App> {
     await parts.reading.close()
     if (typeof options.store !== 'object') await opened.store.close()
   }
+  const closeOnce: App['close'] = (given) => {
+    closing ??= close(given)
+    return closing
+  }
   return {
     ...createRunMethods(engine, parts),
     ...createModelMethods(options, parts),
@@ -120,9 +147,7 @@ async function buildApp(options: AppOptions, opened: Opened): Promise<App> {
     get active() {
       return engine.active
     },
-    close(given) {
-      closing ??= close(given)
-      return closing
-    },
+    close: closeOnce,
+    [Symbol.asyncDispose]: () => closeOnce(),
   }
 }

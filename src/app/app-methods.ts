@@ -6,6 +6,7 @@ import {
   checkResultSignal,
   checkWatchOptions,
 } from '../app-options.ts'
+import { ProvisoError } from '../base/errors/error.ts'
 import { pick } from '../base/json.ts'
 import { taskResults } from '../domain/run/task-result.ts'
 import type { Engine } from '../engine/engine.ts'
@@ -13,16 +14,19 @@ import { eraseRuns, previewErasure } from '../engine/erase.ts'
 import { boundReads } from '../engine/journal/bound-reads.ts'
 import { loadEvents } from '../engine/journal/journal.ts'
 import { getAnswerMs } from '../engine/runs/engine-settings.ts'
+import { isForeignSchema } from '../schema/standard.ts'
 import type { AppParts } from './app-parts.ts'
 import type { App, GenerateRequest } from './app-type.ts'
-import { readChanges, readDraft, readEnvelope, refuseUnknown } from './parse-given.ts'
+import { readChanges, readDraft, readTypedEnvelope, refuseUnknown } from './parse-given.ts'
+import { createRunHandle } from './run-handle.ts'
 import { runResult } from './run-result.ts'
-import { prepareRun } from './start-run.ts'
+import { prepareRun, startTyped } from './start-run.ts'
 
 type RunMethods = Pick<
   App,
   | 'prepare'
   | 'start'
+  | 'attach'
   | 'result'
   | 'run'
   | 'watch'
@@ -42,12 +46,16 @@ type RunMethods = Pick<
 
 export function createRunMethods(
   engine: Engine,
-  parts: Pick<AppParts, 'store' | 'tracing' | 'newId' | 'clock'>,
+  parts: Pick<AppParts, 'store' | 'tracing' | 'newId' | 'clock' | 'redactor' | 'partials'>,
 ): RunMethods {
-  const { tracing, newId, clock } = parts
+  const { tracing, newId, clock, redactor, partials } = parts
   const store = boundReads(parts.store, { clock, ms: getAnswerMs(engine.leaseMs) })
   const prepare: App['prepare'] = (given, options) => prepareRun({ engine, tracing, newId }, given, options)
-  const start: App['start'] = async (given, options) => prepare(given, options).start()
+  const starting = { engine, tracing, newId, store, redactor, partials }
+  const start: App['start'] = async (given, options) => {
+    const { runId, validator } = await startTyped(starting, given, options)
+    return createRunHandle({ engine, partials }, runId, validator)
+  }
   const result: App['result'] = async (runId, signal) => {
     checkResultSignal(signal)
     return runResult(engine, runId, signal)
@@ -56,8 +64,18 @@ export function createRunMethods(
     prepare,
     start,
     result,
-    async run(envelope, given = {}) {
-      return result(await start(envelope, given), given.signal)
+    async run(envelope, given) {
+      const handle = await start(envelope, given)
+      return handle.result(given?.signal)
+    },
+    async attach(runId, given = {}) {
+      if ((await store.head(runId)) === undefined)
+        throw new ProvisoError('run/missing', `Run "${runId}" not found`)
+      return createRunHandle(
+        { engine, partials },
+        runId,
+        isForeignSchema(given.output) ? given.output : undefined,
+      )
     },
     watch(runId, given = {}) {
       checkWatchOptions(given)
@@ -88,7 +106,7 @@ export function createModelMethods(
 ): Pick<App, 'estimate' | 'generate'> {
   return {
     estimate(given, wanted) {
-      const { value } = readEnvelope(given)
+      const { value } = readTypedEnvelope(given)
       checkEstimateOptions(wanted)
       return estimateDraft(value, readDraft(wanted.draft), estimating)
     },

@@ -43,6 +43,7 @@ import {
   searchPlanner,
 } from '../plan/index.ts'
 import { readFacets } from './parse-given.ts'
+import { createPartialBroker } from './partial-broker.ts'
 import { createTextReading, type TextReading } from './read-off-thread.ts'
 import { readTimes } from './wire-agents.ts'
 
@@ -84,6 +85,7 @@ export function resolveParts(
     compileOptions: { linearPatterns: options.untrustedSchemas ?? false },
     onCrash: options.onCrash ?? reportCrash(redactor),
     reading: chooseReading(options),
+    partials: createPartialBroker(options.onPartial),
     newId: options.newId ?? (() => `flex_${timeOrderedId(clock.now(), randomBytes(16))}`),
   }
 }
@@ -105,8 +107,12 @@ export function createDispatchers(
     clock,
     tracing,
     reading,
+    partials,
     agents,
-  }: Pick<AppParts, 'providers' | 'defaultModel' | 'redactor' | 'clock' | 'tracing' | 'reading'> & {
+  }: Pick<
+    AppParts,
+    'providers' | 'defaultModel' | 'redactor' | 'clock' | 'tracing' | 'reading' | 'partials'
+  > & {
     readonly agents: Dispatcher | undefined
   },
 ): readonly Dispatcher[] {
@@ -123,7 +129,8 @@ export function createDispatchers(
       redactor,
       clock,
       parseText: reading.parseText,
-      ...pick(options, ['processing', 'prices', 'onPartial', 'random', 'stages']),
+      listenerOf: partials.listenerOf,
+      ...pick(options, ['processing', 'prices', 'random', 'stages']),
     }),
     ...(agents ? [agents] : []),
     ...(options.dispatchers ?? []),

@@ -1,9 +1,15 @@
 /** The interface that `createApp` returns: runs, models and the catalog. */
 import type { Estimate, GenerateOptions } from '../adapters/models/index.ts'
-import type { RunOptions } from '../app-options.ts'
+import type { PrepareOptions, RunOptions } from '../app-options.ts'
 import type { Pace } from '../base/time/pace.ts'
 import type { Reply } from '../domain/ask.ts'
 import type { Capability } from '../domain/capability.ts'
+import type {
+  DraftInput,
+  EnvelopeInput,
+  OutputSchema,
+  OutputValue,
+} from '../domain/envelope/envelope-input.ts'
 import type { SubscribeToLifecycle } from '../domain/event/lifecycle.ts'
 import type { JournalEvent } from '../domain/event.ts'
 import type { Facet } from '../domain/facet.ts'
@@ -18,6 +24,7 @@ import type { WatchOptions } from '../engine/journal/journal.ts'
 import type { ReplayChanges, Replayed } from '../engine/replay/replay.ts'
 import type { AgentServices } from '../server/agents/agents.ts'
 import type { SubscribeToStoreCalls } from './measure-store.ts'
+import type { RunHandle } from './run-handle.ts'
 import type { RunResult } from './run-result.ts'
 import type { PreparedRun } from './start-run.ts'
 
@@ -29,15 +36,34 @@ export interface GenerateRequest
 }
 
 export interface App {
-  /** Runs to the end, or until a person is needed. */
-  run(envelope: unknown, options?: RunOptions): Promise<RunResult>
+  /** Starts a run and waits until it is over or needs a person: `start`, then `result` of its handle. */
+  run<const S extends OutputSchema = OutputSchema>(
+    envelope: EnvelopeInput<S>,
+    options?: RunOptions,
+  ): Promise<RunResult<OutputValue<S>>>
   /**
-   * Parses an envelope and the draft of the options without starting the run: for callers that need the warnings at once.
-   * Throws `envelope/invalid` or `draft/invalid` with every issue.
+   * Parses an envelope and a draft of unknown shape, in the names of the wire format, without starting the run: for JSON from
+   * outside, and for callers that need the warnings at once. Throws `envelope/invalid` or `draft/invalid` with every issue.
    */
-  prepare(envelope: unknown, options?: RunOptions): PreparedRun
-  /** Starts a run and returns its id. The run continues whether or not the caller waits for it. */
-  start(envelope: unknown, options?: RunOptions): Promise<string>
+  prepare(envelope: unknown, options?: PrepareOptions): PreparedRun
+  /**
+   * Starts a run and returns its handle as soon as it is stored. The run continues whether or not the handle is used. The same
+   * `runId` with the same envelope is the same run; with another envelope it is `run/exists`, which names the difference.
+   *
+   * @example
+   * const run = await app.start({ objective: 'One line about tea', inputs: { topic: 'tea' }, output: Line })
+   * for await (const ask of run.asks()) await ask.approve({ by: 'ann' })
+   * const { output } = await run.result()
+   */
+  start<const S extends OutputSchema = OutputSchema>(
+    envelope: EnvelopeInput<S>,
+    options?: RunOptions,
+  ): Promise<RunHandle<OutputValue<S>>>
+  /** Returns the handle of a run in the store, typed by `output`, the schema of its answer. Throws `run/missing`. */
+  attach<const S extends OutputSchema = OutputSchema>(
+    runId: string,
+    options?: { readonly output?: S },
+  ): Promise<RunHandle<OutputValue<S>>>
   /** Resolves to the result of a run when it is over or waits for a person. */
   result(runId: string, signal?: AbortSignal): Promise<RunResult>
   /** Yields every event once and in order, until the run is over. */
@@ -49,7 +75,7 @@ export interface App {
   /** Generates a value under contract with the app's models, without a run: with the same reader, fallbacks and budget. Nothing is stored. */
   generate(request: GenerateRequest): Promise<AttemptResult>
   /** Estimates calls, tokens and cost of a draft before anything is called: from one answer per node to the whole budget. */
-  estimate(envelope: unknown, options: { readonly draft: unknown }): Estimate
+  estimate(envelope: EnvelopeInput, options: { readonly draft: DraftInput }): Estimate
   /** Claims a run that a dead process left. Only needed with `claim: 'own'`; other modes find such runs themselves. */
   claim(runId: string): Promise<void>
   /** Replays a recorded run offline, without calls; with changed policies or node data, reports the differences. */
@@ -97,4 +123,6 @@ export interface App {
   /** Number of runs active in this process. */
   readonly active: number
   close(options?: { readonly graceMs?: number }): Promise<void>
+  /** Calls `close`, for `await using app = await createApp(…)`. */
+  [Symbol.asyncDispose](): Promise<void>
 }

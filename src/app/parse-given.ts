@@ -8,6 +8,7 @@ import type { Issue } from '../base/errors/issue.ts'
 import { jsonEqual } from '../base/json.ts'
 import { parseFacet } from '../domain/capability/parse-facet.ts'
 import { parseDraft } from '../domain/draft/parse-draft.ts'
+import { type TranslatedEnvelope, translateEnvelope } from '../domain/envelope/envelope-input.ts'
 import { parseEnvelope } from '../domain/envelope/parse-envelope.ts'
 import type { Envelope } from '../domain/envelope.ts'
 import type { JournalEvent } from '../domain/event.ts'
@@ -18,13 +19,38 @@ import { parsePolicies } from '../domain/policy/parse-policies.ts'
 import { isRaoPolicy } from '../domain/policy.ts'
 import { conditionIssues } from '../engine/decide/checks/conditions.ts'
 import type { ReplayChanges } from '../engine/replay/replay.ts'
+import type { StandardSchemaV1 } from '../schema/standard.ts'
 
-export function readEnvelope(given: unknown): { value: Envelope; warnings: readonly ParseIssue[] } {
-  const parsed = parseEnvelope(given, { checkCondition: conditionIssues })
-  if (parsed.ok) return parsed
-  throw new ProvisoError('envelope/invalid', `Cannot use the envelope: ${firstOf(parsed.issues)}`, {
-    issues: parsed.issues,
-  })
+export interface ReadEnvelope {
+  readonly value: Envelope
+  readonly warnings: readonly ParseIssue[]
+  /** Validator of the answer, if the schema of another library describes it. */
+  readonly validator?: StandardSchemaV1
+}
+
+/** Parses an envelope in the names of the wire format. */
+export function readEnvelope(given: unknown): ReadEnvelope {
+  return parseTranslated({ envelope: given, hasShortNames: false })
+}
+
+/** Parses an envelope of a program, which may use `output` and `approve`. */
+export function readTypedEnvelope(given: unknown): ReadEnvelope {
+  return parseTranslated(translateEnvelope(given))
+}
+
+function parseTranslated({ envelope, validator, hasShortNames }: TranslatedEnvelope): ReadEnvelope {
+  const parsed = parseEnvelope(envelope, { checkCondition: conditionIssues })
+  if (parsed.ok) return { ...parsed, ...(validator && { validator }) }
+  const issues = hasShortNames ? parsed.issues.map(withShortNames) : parsed.issues
+  throw new ProvisoError('envelope/invalid', `Cannot use the envelope: ${firstOf(issues)}`, { issues })
+}
+
+/** Locates an issue by the names that the caller has used. */
+function withShortNames(issue: ParseIssue): ParseIssue {
+  const message = issue.message.replace('"outputContract"', '"output"')
+  if (!('pointer' in issue.at)) return { ...issue, message }
+  const pointer = issue.at.pointer.replace(/^\/outputContract(?:\/schema)?(?=\/|$)/, '/output')
+  return { ...issue, message, at: { pointer } }
 }
 
 export function readDraft(given: unknown) {

@@ -2,13 +2,14 @@
 
 import type { Issue } from '../base/errors/issue.ts'
 import type { Json } from '../base/json.ts'
+import type { Ask } from '../domain/ask.ts'
 import type { FailureCode } from '../domain/attempt/failure-code.ts'
 import type { Cause, Diagnostic } from '../domain/diagnostic.ts'
 import type { ErrorEnvelope } from '../domain/errors/error-envelope.ts'
 import { failureError } from '../domain/errors/failure-error.ts'
 import type { CallInDoubt, Provenance } from '../domain/event.ts'
 import type { AttemptIssueCode } from '../domain/output.ts'
-import type { RunStatus } from '../domain/status.ts'
+import { isWaiting, type WaitingStatus } from '../domain/status.ts'
 import type { Engine } from '../engine/engine.ts'
 import type { DiagnosticCode } from '../plan/index.ts'
 
@@ -18,11 +19,8 @@ import type { DiagnosticCode } from '../plan/index.ts'
  */
 export type RunIssueCode = AttemptIssueCode | FailureCode | DiagnosticCode | `plan/${Cause}`
 
-/** The status of a run that is over or needs a person to continue. */
-export interface RunResult {
+interface ResultFields {
   readonly runId: string
-  readonly status: RunStatus
-  readonly output?: Json
   /** Why there is no output; empty for a run that has one. */
   readonly issues: readonly Issue<RunIssueCode>[]
   readonly provenance: readonly Provenance[]
@@ -34,11 +32,52 @@ export interface RunResult {
   readonly warnings?: readonly Issue<RunIssueCode>[]
   /** Ids of the open asks. */
   readonly openAsks: readonly string[]
-  /** Failure code, such as `plan/rejected`. */
-  readonly failure?: FailureCode
-  /** The failure in the error format of the API. */
-  readonly error?: ErrorEnvelope
 }
+
+/** The answer satisfies its contract. */
+export interface CompletedRun<Output = Json> extends ResultFields {
+  readonly status: 'completed'
+  readonly output: Output
+  readonly failure?: never
+  readonly error?: never
+  readonly asks?: never
+}
+
+/** There is no answer that satisfies the contract; `issues` and `error` say why. */
+export interface FailedRun extends ResultFields {
+  readonly status: 'failed'
+  readonly output?: never
+  /** Failure code, such as `plan/rejected`. */
+  readonly failure: FailureCode
+  /** The failure in the error format of the API. */
+  readonly error: ErrorEnvelope
+  readonly asks?: never
+}
+
+/** The run was cancelled. */
+export interface CancelledRun extends ResultFields {
+  readonly status: 'cancelled'
+  readonly output?: never
+  readonly failure?: FailureCode
+  readonly error?: ErrorEnvelope
+  readonly asks?: never
+}
+
+/**
+ * The run needs a person: `awaiting_hitl` to answer `asks`, `awaiting_human` to resume it, `quarantined` an operator to
+ * resume or cancel it.
+ */
+export interface WaitingRun extends ResultFields {
+  readonly status: WaitingStatus
+  readonly output?: never
+  readonly failure?: never
+  readonly error?: never
+  /** The open asks. */
+  readonly asks: readonly Ask[]
+}
+
+/** The result of a run that is over or needs a person to continue: a union on `status`. */
+export type RunResult<Output = Json> = CompletedRun<Output> | FailedRun | CancelledRun | WaitingRun
 
 /** Waits until the run is over or needs a person. */
 export async function runResult(
@@ -46,12 +85,10 @@ export async function runResult(
   runId: string,
   signal?: AbortSignal,
 ): Promise<RunResult> {
-  const { status, finished, openAsks, warnings } = await engine.settled(runId, signal)
+  const { status, finished, openAsks, asks, warnings } = await engine.settled(runId, signal)
   const error = finished?.error
-  return {
+  const common = {
     runId,
-    status,
-    ...(finished?.output !== undefined && { output: finished.output }),
     issues: error
       ? (error.issues ?? [{ code: error.code, at: { pointer: '' }, message: error.message }])
       : [],
@@ -60,8 +97,13 @@ export async function runResult(
     ...(finished?.inDoubt && { inDoubt: finished.inDoubt }),
     ...(warnings.length > 0 && { warnings: warnings.map(toIssue) }),
     openAsks,
-    ...(error && { failure: error.code, error: failureError(error) }),
   }
+  const failure = error && { failure: error.code, error: failureError(error) }
+  if (isWaiting(status)) return { ...common, status, asks }
+  if (status === 'cancelled') return { ...common, status, ...failure }
+  // The last event of a run has an output or an error, by its status.
+  if (status === 'completed') return { ...common, status, output: finished?.output as Json }
+  return { ...common, status: 'failed', ...failure } as FailedRun
 }
 
 function toIssue({ constraint, cause, suggestion, nodeId, details }: Diagnostic): Issue<RunIssueCode> {

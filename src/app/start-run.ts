@@ -1,12 +1,20 @@
-/** Starts a run: parses the input, once, and opens its trace. */
+/** Starts a run: parses the input, once, and opens its trace. The same run started again is found, not repeated. */
 import type { Tracing } from '../adapters/telemetry/tracing.ts'
-import { checkRunOptions, type RunOptions } from '../app-options.ts'
+import { checkRunOptions, type PrepareOptions, type RunOptions } from '../app-options.ts'
 import { ProvisoError } from '../base/errors/error.ts'
+import { jsonEqual } from '../base/json.ts'
+import type { Envelope } from '../domain/envelope.ts'
+import type { EventPayloads } from '../domain/event.ts'
 import type { ParseIssue } from '../domain/parse/issue-table.ts'
+import type { Draft } from '../domain/plan.ts'
+import type { Store } from '../domain/ports/store.ts'
+import type { Redactor } from '../domain/redaction/redact.ts'
 import type { Engine } from '../engine/engine.ts'
-import { readDraft, readEnvelope } from './parse-given.ts'
+import type { StandardSchemaV1 } from '../schema/standard.ts'
+import { type ReadEnvelope, readDraft, readEnvelope, readTypedEnvelope } from './parse-given.ts'
+import type { PartialBroker } from './partial-broker.ts'
 
-interface StartOptions {
+interface StartParts {
   readonly engine: Pick<Engine, 'start'>
   readonly tracing: Pick<Tracing, 'runs'> | undefined
   readonly newId: () => string
@@ -16,34 +24,131 @@ interface StartOptions {
 export interface PreparedRun {
   /** Deprecations in the envelope, and what to write instead. */
   readonly warnings: readonly ParseIssue[]
-  /** Starts it and returns its id. The run continues whether or not the caller waits. */
+  /** Starts it and returns its id. The run continues whether or not the caller waits. An existing id is `run/exists`. */
   start(): Promise<string>
 }
 
 /** Parses what a run is started with. Throws one error with every issue if it is invalid. */
-export function prepareRun(
-  { engine, tracing, newId }: StartOptions,
+export function prepareRun(parts: StartParts, given: unknown, options: PrepareOptions = {}): PreparedRun {
+  checkRunOptions(options)
+  // An aborted caller does not want the run to start.
+  options.signal?.throwIfAborted()
+  const read = readEnvelope(given)
+  const draft = options.draft === undefined ? undefined : readDraft(options.draft)
+  return { warnings: read.warnings, start: () => startRead(parts, { ...read, draft }, options) }
+}
+
+interface Read extends ReadEnvelope {
+  readonly draft: Draft | undefined
+}
+
+async function startRead(
+  { engine, tracing, newId }: StartParts,
+  { value: envelope, warnings, draft }: Read,
+  options: PrepareOptions,
+): Promise<string> {
+  const { draft: _, signal, ...rest } = options
+  const work = { warnings, ...rest, ...(draft !== undefined && { draft }) }
+  if (!tracing) return engine.start(envelope, work)
+  const runId = rest.runId ?? newId()
+  const { trace, abandon } = tracing.runs.begin(runId, rest.traceparent)
+  return engine
+    .start(envelope, { runId, ...work, ...(trace && { traceparent: trace.traceparent }) })
+    .catch((cause: unknown) => {
+      abandon(cause instanceof ProvisoError ? cause.code : 'internal')
+      throw cause
+    })
+}
+
+interface TypedParts extends StartParts {
+  readonly engine: Pick<Engine, 'start' | 'settled'>
+  readonly store: Pick<Store, 'read'>
+  readonly redactor: Redactor
+  readonly partials: Pick<PartialBroker, 'keep'>
+}
+
+interface StartedRun {
+  readonly runId: string
+  readonly validator?: StandardSchemaV1
+}
+
+/** Starts a run of a program, or finds the run that was started with the same id and the same request. */
+export async function startTyped(
+  parts: TypedParts,
   given: unknown,
   options: RunOptions = {},
-): PreparedRun {
+): Promise<StartedRun> {
   checkRunOptions(options)
-  const { draft, signal, ...rest } = options
-  // An aborted caller does not want the run to start.
-  signal?.throwIfAborted()
-  const { value: envelope, warnings } = readEnvelope(given)
-  const work = { warnings, ...rest, ...(draft !== undefined && { draft: readDraft(draft) }) }
-  return {
-    warnings,
-    async start() {
-      if (!tracing) return engine.start(envelope, work)
-      const runId = rest.runId ?? newId()
-      const { trace, abandon } = tracing.runs.begin(runId, rest.traceparent)
-      return engine
-        .start(envelope, { runId, ...work, ...(trace && { traceparent: trace.traceparent }) })
-        .catch((cause: unknown) => {
-          abandon(cause instanceof ProvisoError ? cause.code : 'internal')
-          throw cause
-        })
+  options.signal?.throwIfAborted()
+  const { validator, ...read } = readTypedEnvelope(given)
+  const draft = options.draft === undefined ? undefined : readDraft(options.draft)
+  const { partials, ...rest } = options
+  const runId = options.runId ?? (partials ? parts.newId() : undefined)
+  // Before the start: the first call of the run streams only if something reads it.
+  const drop = partials && runId !== undefined ? parts.partials.keep(runId) : undefined
+  const started = await startRead(
+    parts,
+    { ...read, draft },
+    { ...rest, ...(runId !== undefined && { runId }) },
+  ).catch(async (cause: unknown) => {
+    drop?.()
+    const { runId: wanted } = options
+    if (wanted === undefined || !(ProvisoError.is(cause) && cause.code === 'run/exists')) throw cause
+    await requireSameRun(parts, { runId: wanted, envelope: read.value, draft, options })
+    return wanted
+  })
+  // Values that are not read are kept until the run is over or waits.
+  if (drop)
+    void parts.engine
+      .settled(started)
+      .catch(() => {})
+      .then(drop)
+  return { runId: started, ...(validator && { validator }) }
+}
+
+interface SecondStart {
+  readonly runId: string
+  readonly envelope: Envelope
+  readonly draft: Draft | undefined
+  readonly options: RunOptions
+}
+
+/** Throws `run/exists` and names the difference unless the run in the store was started with the same request. */
+async function requireSameRun({ store, redactor }: TypedParts, second: SecondStart): Promise<void> {
+  const { runId } = second
+  const [first] = await store.read(runId, 0, 1)
+  const difference = first?.type === 'start' ? findDifference(first.payload, redactor, second) : 'start'
+  if (difference === undefined) return
+  throw new ProvisoError(
+    'run/exists',
+    `Cannot start run "${runId}": it exists with another \`${difference}\``,
+    {
+      hint: 'Choose another run id, or pass the same envelope and options to get the same run',
     },
+  )
+}
+
+/** The first part of the request that differs from the recorded one. */
+function findDifference(
+  recorded: EventPayloads['start'],
+  redactor: Redactor,
+  { runId, envelope, draft, options }: SecondStart,
+): string | undefined {
+  const { tenant = 'default', threadId, correlationId = runId } = options
+  // The journal has the request without its secrets.
+  const request = redactor.known({ ...envelope, draft, tenant, threadId, correlationId })
+  const before = {
+    ...recorded.envelope,
+    draft: recorded.draft,
+    tenant: recorded.tenant ?? 'default',
+    threadId: recorded.threadId,
+    correlationId: recorded.correlationId,
   }
+  const names = Object.keys(request) as (keyof typeof request)[]
+  return names.find((name) => !isSame(request[name], before[name]))
+}
+
+function isSame(one: unknown, other: unknown): boolean {
+  if (one === undefined || other === undefined) return one === other
+  return jsonEqual(one as never, other as never)
 }

@@ -15,13 +15,14 @@ import {
   createAgents,
   createEndpointSeal,
 } from '../server/agents/agents.ts'
+import type { PartialBroker } from './partial-broker.ts'
 
 export function wireAgents(
   http: HttpOptions,
   parts: Pick<AgentsOptions, 'shared' | 'clock' | 'onError'> & {
     readonly store: Store
     readonly env: EnvConfig
-    readonly onPartial: AppOptions['onPartial']
+    readonly listenerOf: PartialBroker['listenerOf']
     readonly parseText: ParseText
     /** Called when an agent calls back after its attempt is over and a person is asked about it. */
     readonly onLateAnswer: (runId: string, idempotencyKey: string) => Promise<void>
@@ -29,7 +30,7 @@ export function wireAgents(
     readonly onUnawaited: (answer: UnawaitedAnswer) => Promise<void>
   },
 ) {
-  const { store, clock, env, onPartial } = parts
+  const { store, clock, env, listenerOf } = parts
   const addressFilter = createAddressFilter(http)
   const agents = createAgents({
     ...pick(parts, ['shared', 'clock', 'onError']),
@@ -63,7 +64,7 @@ export function wireAgents(
     findEndpoint: ({ tenant, capability: { capabilityId } }) => agents.findEndpoint({ tenant, capabilityId }),
     callbackBase: () => (typeof http.callbackUrl === 'function' ? http.callbackUrl() : http.callbackUrl),
     ...pick(http, ['maxBytes', 'timeoutMs', 'callbackMs']),
-    ...(onPartial && { onPartial }),
+    listenerOf,
   })
   const services: AgentServices = { registrar, callbacks }
   return { catalogs, living, dispatcher, services, addressFilter }

@@ -15,13 +15,14 @@ export const activeStatuses = ['pending', 'running'] as const
 export const runStatuses = [...activeStatuses, ...waitingStatuses, ...terminalStatuses] as const
 
 export type TerminalStatus = (typeof terminalStatuses)[number]
+export type WaitingStatus = (typeof waitingStatuses)[number]
 export type RunStatus = (typeof runStatuses)[number]
 
 export function isTerminal(status: string): status is TerminalStatus {
   return (terminalStatuses as readonly string[]).includes(status)
 }
 
-export function isWaiting(status: string): boolean {
+export function isWaiting(status: string): status is WaitingStatus {
   return (waitingStatuses as readonly string[]).includes(status)
 }
 

@@ -26,7 +26,7 @@ async function accepted(options: Parameters<typeof serveAgents>[0] = {}, node: o
   })
   const served = await serveAgents(options)
   const { signingKey: key = '' } = await served.register(writer(later.url), await served.agentToken())
-  const runId = await served.app.start(wanted(), { draft: writing({ ...node }) })
+  const { id: runId } = await served.app.start(wanted(), { draft: writing({ ...node }) })
   const calls = (count: number) =>
     new Promise<ReceivedCall>((resolve) => {
       const go = () => resolve(later.received[count - 1] as ReceivedCall)

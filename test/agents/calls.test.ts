@@ -196,7 +196,7 @@ describe('every other end has its name', () => {
     await new Promise((resolve) => server.close(resolve))
     const served = await serveAgents({ ...patient, clock: createQuickClock() })
     await served.register(writer(url), await served.agentToken())
-    const runId = await served.app.start(wanted(), { draft: writing() })
+    const { id: runId } = await served.app.start(wanted(), { draft: writing() })
     const stop = new AbortController()
     for await (const event of served.app.watch(runId, { signal: stop.signal })) {
       if (event.type !== 'attempt_end') continue
@@ -236,7 +236,7 @@ describe('every other end has its name', () => {
     })
     const served = await serveAgents()
     await served.register(writer(it.url), await served.agentToken())
-    const runId = await served.app.start(wanted(), { draft: writing() })
+    const { id: runId } = await served.app.start(wanted(), { draft: writing() })
     await called.promise
     await served.app.cancel(runId, { by: 'ann' })
     await closed.promise

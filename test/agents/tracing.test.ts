@@ -138,7 +138,7 @@ describe('a call to an agent', () => {
     const served = await serveAgents()
     const { url, called } = await laterAgent()
     await served.register(writer(url), await served.agentToken())
-    const runId = await served.app.start(wanted(), { draft: writing() })
+    const { id: runId } = await served.app.start(wanted(), { draft: writing() })
     const { call, headers } = await called
     const traceparent = String(headers['traceparent'])
     const unsigned = await fetch(call.callbackUrl ?? '', {

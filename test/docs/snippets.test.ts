@@ -20,7 +20,7 @@ const given: Readonly<Record<string, string>> = {
   createApp: `typeof import('proviso').createApp`,
   clock: '{ advance(ms: number): void }',
   draft: `import('proviso').Draft`,
-  envelope: 'unknown',
+  envelope: `import('proviso').WireEnvelope`,
   line: `{ type: 'object' }`,
   openMine: `() => Promise<import('proviso').Store>`,
   options: `import('proviso/output').ParseOptions`,
@@ -85,7 +85,7 @@ it('every snippet compiles', { timeout: 60_000 }, () => {
 /** The snippet as a module, with what it uses and neither imports nor declares. */
 function withGiven(code: string): string {
   const own = new Set(
-    [...code.matchAll(/(?:const|function|import) ?[{[]? ?([^=('"]*)/g)].flatMap(
+    [...code.matchAll(/(?:const|using|function|import) ?[{[]? ?([^=('"]*)/g)].flatMap(
       ([, names = '']) => names.match(/\w+/g) ?? [],
     ),
   )

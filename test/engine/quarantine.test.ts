@@ -45,7 +45,7 @@ async function quarantined() {
   const world = { isStuck: true, calls: 0 }
   const { apps, store } = await twoApps(world)
   const [first] = apps as [App, App]
-  const runId = await first.start(envelope, { draft })
+  const { id: runId } = await first.start(envelope, { draft })
   await expect.poll(async () => (await store.head(runId))?.status, { timeout: 20_000 }).toBe('quarantined')
   return { world, first, store, runId }
 }

@@ -40,10 +40,13 @@ async function open(
 }
 
 const start = (app: App, runId: string) =>
-  app.start(envelope, { runId, draft }).then(
-    (id) => `started ${id}`,
-    (cause: { code?: unknown }) => String(cause.code ?? cause),
-  )
+  app
+    .prepare(envelope, { runId, draft })
+    .start()
+    .then(
+      (id) => `started ${id}`,
+      (cause: { code?: unknown }) => String(cause.code ?? cause),
+    )
 
 /** What the promise settles with, or that it did not within so many milliseconds. */
 function within<T>(ms: number, promise: Promise<T>): Promise<T | 'no answer'> {

@@ -66,7 +66,7 @@ async function read(text: string, { envelope, draft, capabilities }: Compiled) {
     capabilities: capabilities as readonly DefinedCapability[],
   })
   apps.push(app)
-  const { runId, status, output } = await app.run(envelope, { draft: draft as never })
+  const { runId, status, output } = await app.run(envelope as never, { draft: draft as never })
   const events = await app.store.read(runId, 0)
   const traced = events.flatMap((event) => (event.type === 'log' ? [event.payload.event] : []))
   return {

@@ -100,6 +100,6 @@ it('patterns that only the native engine can express are refused in envelopes of
   }
   for (const isUntrusted of [true, false]) {
     const app = await open('aaa', isUntrusted)
-    await expect(app.start(envelope)).rejects.toMatchObject({ code: 'envelope/invalid' })
+    await expect(app.start(envelope as never)).rejects.toMatchObject({ code: 'envelope/invalid' })
   }
 })

@@ -49,7 +49,7 @@ describe('a map in the middle', () => {
     })
     await withApp({ capabilities: [hanging] }, async (app) => {
       const draft = mapDraft('hanging', { concurrency: 3 })
-      const runId = await app.start(envelope({ items: [0, 1, 2, 3, 4, 5] }), { draft })
+      const { id: runId } = await app.start(envelope({ items: [0, 1, 2, 3, 4, 5] }), { draft })
       await three
       await app.cancel(runId, { by: 'ann' })
       expect(await app.result(runId)).toMatchObject({ status: 'cancelled' })
@@ -78,7 +78,7 @@ describe('a map in the middle', () => {
       maxAttempts: 1,
     }
     await withApp({ capabilities: [work], planner }, async (app) => {
-      const runId = await app.start(envelope({ items: [0, 1, 2] }, policies(replan)), { draft })
+      const { id: runId } = await app.start(envelope({ items: [0, 1, 2] }, policies(replan)), { draft })
       const result = await app.result(runId)
       const events = await eventsOf(app, runId)
       expect(result.issues).toEqual([])
@@ -103,7 +103,7 @@ describe('a map in the middle', () => {
     }
     await withApp({ capabilities: [work] }, async (app) => {
       const draft = mapDraft('work', { concurrency: 1 })
-      const runId = await app.start(envelope({ items: [0, 1, 2] }, policies(gate)), { draft })
+      const { id: runId } = await app.start(envelope({ items: [0, 1, 2] }, policies(gate)), { draft })
       const waiting = await app.result(runId)
       expect(waiting.issues).toEqual([])
       expect(waiting).toMatchObject({ status: 'awaiting_hitl' })
@@ -125,7 +125,7 @@ describe('a map in the middle', () => {
     const asked = { policies: { planner: { directives: { hitlRequiredFor: ['work'] } }, runtime: [] } }
     await withApp({ capabilities: [work] }, async (app) => {
       const draft = { ...mapDraft('work'), limits: { maxAsks: 5 } }
-      const runId = await app.start(envelope({ items: [7, 8] }, asked), { draft })
+      const { id: runId } = await app.start(envelope({ items: [7, 8] }, asked), { draft })
       const waiting = await app.result(runId)
       expect(waiting.status).toBe('awaiting_hitl')
       const [first, second] = await asksOf(app, runId)
@@ -161,7 +161,7 @@ describe('an answer that a person rejects', () => {
     const asked = { policies: { planner: { directives: { askBeforeFinish: true } }, runtime: [] } }
     await withApp({ capabilities: [work] }, async (app) => {
       const draft = { ...mapDraft('work'), limits: { maxAsks: 9 } }
-      const runId = await app.start(envelope({ items: [0, 0] }, asked), { draft })
+      const { id: runId } = await app.start(envelope({ items: [0, 0] }, asked), { draft })
       for (const [decision, note] of [
         ['reject', 'too small'],
         ['approve', undefined],
@@ -190,7 +190,7 @@ describe('content that no person has approved', () => {
       output: { properties: { out: { node: 'send', pointer: '/value' } } },
     }
     await withApp({ capabilities: [read, send] }, async (app) => {
-      const runId = await app.start(envelope({ items: [1, 2] }), { draft })
+      const { id: runId } = await app.start(envelope({ items: [1, 2] }), { draft })
       expect(await app.result(runId)).toMatchObject({ status: 'awaiting_hitl' })
       expect(await asksOf(app, runId)).toMatchObject([{ kind: 'side_effect', nodeId: 'send' }])
     })

@@ -72,7 +72,7 @@ describe('the proof of a loop', () => {
         schema: { type: 'object', required: ['out'], properties: { out: true } },
         constraints: [{ constraintId: 'c', expr: constraint, level: 'hard' }],
       }
-      return await app.run(envelope({ first: { n: 0 } }, { outputContract }), { draft })
+      return await app.run(envelope({ first: { n: 0 } }, { outputContract }), { draft: draft as never })
     } finally {
       await app.close()
     }

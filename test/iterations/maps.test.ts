@@ -266,7 +266,7 @@ describe('a person asked inside of items', () => {
     const app = await createApp({ capabilities: [human] })
     try {
       const draft = { ...mapDraft('ask'), limits: { maxAsks: 10 } }
-      const runId = await app.start(envelope({ items: ['a', 'b', 'c'] }), { draft })
+      const { id: runId } = await app.start(envelope({ items: ['a', 'b', 'c'] }), { draft })
       const waiting = await app.result(runId)
       expect(waiting.status).toBe('awaiting_hitl')
       const { asks, openAsks } = await app.state(runId)

@@ -187,7 +187,7 @@ it('misses no capability while those of its body are known', async () => {
   const human = working('ask', () => undefined, { kind: 'human', run: undefined })
   const app = await createApp({ capabilities: [human] })
   try {
-    const runId = await app.start(envelope({ items: [1] }), { draft: mapDraft('ask') })
+    const { id: runId } = await app.start(envelope({ items: [1] }), { draft: mapDraft('ask') })
     await app.result(runId)
     expect(await app.missingCapabilities(runId)).toEqual([])
   } finally {

@@ -44,7 +44,7 @@ it('shows 37/40 at the map, and of its items the ones that wait for a person', a
   const app = await createApp({ capabilities: [work, ask] })
   try {
     const items = Array.from({ length: 40 }, (_, index) => index)
-    const runId = await app.start(envelope({ items }), { draft })
+    const { id: runId } = await app.start(envelope({ items }), { draft: draft as never })
     expect(await app.result(runId)).toMatchObject({ status: 'awaiting_hitl' })
 
     const page = describeRun(await loadRun(app.store, runId))

@@ -80,7 +80,7 @@ export async function runDraft(
 ): Promise<Ran> {
   const app = await createApp({ capabilities })
   try {
-    const runId = await app.start(envelope(inputs), { draft })
+    const { id: runId } = await app.start(envelope(inputs), { draft: draft as never })
     const result = await app.result(runId)
     const events: JournalEvent[] = []
     for await (const event of app.watch(runId)) events.push(event)

@@ -67,7 +67,7 @@ describe('a function that needs an answer first', () => {
   it('fails without an answer in time', async () => {
     const { write } = asker(1)
     const app = await open({ capabilities: [write], askMs: 40 })
-    const runId = await app.start(envelope(), { draft: one })
+    const { id: runId } = await app.start(envelope(), { draft: one })
     for await (const event of app.watch(runId))
       if (event.type === 'complete') expect(event.payload.error?.code).toBe('ask/rejected')
   })

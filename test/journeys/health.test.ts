@@ -90,7 +90,9 @@ describe('the health of real runs', () => {
 describe('shadow mode', () => {
   const run = async (processing: { [key: string]: Json }, text = fenced) => {
     const app = await appSaying([text], { structured_output: 'off', ...processing })
-    const done = await app.run(asked, { draft: { nodes: [{ ...draft.nodes[0], callBudget: 1 }] } })
+    const done = await app.run(asked, {
+      draft: { nodes: [{ ...draft.nodes[0], callBudget: 1 }] } as never,
+    })
     const events = await journal(app, done.runId)
     const traced = events.flatMap((event) => (event.type === 'log' ? [event.payload] : []))
     return { done, traced, report: await reportOf(app) }

@@ -42,7 +42,7 @@ async function interrupted(limits: object, node: object = {}) {
   }
   const before = await open(options)
   const draft = { nodes: [{ id: 'write', capabilityId: 'write', ...node }], limits }
-  const runId = await before.start(envelope(), { draft })
+  const { id: runId } = await before.start(envelope(), { draft })
   await second
   await before.close({ graceMs: 0 })
   const after = await open(options)

@@ -24,7 +24,7 @@ describe('lifecycle', () => {
       run: async (_inputs, { signal }) => (await fetch(url, { signal })).json() as never,
     })
     const app = await open({ capabilities: [write] })
-    const runId = await app.start(envelope(), { draft: one })
+    const { id: runId } = await app.start(envelope(), { draft: one })
     const request = await arrived
     const closed = new Promise((resolve) => request.once('close', resolve))
     await app.cancel(runId, { by: 'ann', reason: 'changed my mind' })
@@ -56,7 +56,7 @@ describe('lifecycle', () => {
       output: { node: 'second' },
     }
     const dying = await open({ store, capabilities, leaseMs: 60 })
-    const runId = await dying.start(envelope(), { draft })
+    const { id: runId } = await dying.start(envelope(), { draft })
     for await (const event of dying.watch(runId))
       if (event.type === 'attempt_start' && event.nodeId === 'second') break
     await dying.close({ graceMs: 0 })
@@ -90,8 +90,10 @@ describe('lifecycle', () => {
       }),
     ]
     const leaving = await open({ store, capabilities: capabilities('leaving') })
-    const slow = await leaving.start(envelope(), { draft: { nodes: [{ id: 'slow', capabilityId: 'slow' }] } })
-    const runId = await leaving.start(envelope(), {
+    const { id: slow } = await leaving.start(envelope(), {
+      draft: { nodes: [{ id: 'slow', capabilityId: 'slow' }] },
+    })
+    const { id: runId } = await leaving.start(envelope(), {
       draft: {
         nodes: [
           { id: 'first', capabilityId: 'first' },
@@ -119,7 +121,7 @@ describe('lifecycle', () => {
     const store = createMemoryStore()
     const capabilities = [local('write', () => new Promise(() => {}))]
     const dying = await open({ store, capabilities, leaseMs: 30 })
-    const runId = await dying.start(envelope(), { draft: one })
+    const { id: runId } = await dying.start(envelope(), { draft: one })
     for await (const event of dying.watch(runId)) if (event.type === 'attempt_start') break
     await dying.close({ graceMs: 0 })
     const able = [local('write', () => ({ text: 'Tea' }))]
@@ -230,7 +232,9 @@ describe('lifecycle', () => {
     expect(unplanned).toMatchObject({ status: 'failed', failure: 'run/deadline' })
     expect(isReported).toBe(true)
     const gate = { id: 'gate', trigger: { kind: 'onStart' }, action: { type: 'hitl' } }
-    const runId = await app.start(envelope({ ...hasty, policies: { runtime: [gate] } }), { draft: one })
+    const { id: runId } = await app.start(envelope({ ...hasty, policies: { runtime: [gate] } }), {
+      draft: one,
+    })
     for await (const event of app.watch(runId))
       if (event.type === 'complete') expect(event.payload.error?.code).toBe('run/deadline')
     expect((await app.replay(runId)).differences).toEqual([])
@@ -241,7 +245,7 @@ describe('lifecycle', () => {
     const capabilities = [says('write', ['not yet', '{"text":"Tea"}'])]
     const draft = { nodes: [{ id: 'write', capabilityId: 'write', retry: { max: 1, backoffMs: 60 } }] }
     const before = await open({ store, capabilities })
-    const runId = await before.start(envelope(), { draft })
+    const { id: runId } = await before.start(envelope(), { draft })
     for await (const event of before.watch(runId)) if (event.type === 'timer_set') break
     await before.close({ graceMs: 0 })
     const after = await open({ store, capabilities })
@@ -259,7 +263,7 @@ describe('lifecycle', () => {
       edges: [{ from: 'extra', to: 'rescue', when: 'fail' }],
       output: { node: 'write' },
     }
-    const { runId, status } = await app.run(envelope(), { draft })
+    const { runId, status } = await app.run(envelope(), { draft: draft as never })
     expect(status).toBe('completed')
     const results = await app.taskResults(runId)
     expect(results.get('write')).toEqual({
@@ -299,7 +303,7 @@ describe('lifecycle', () => {
       ],
       output: { node: 'after' },
     }
-    const runId = await app.start(envelope(), { draft })
+    const { id: runId } = await app.start(envelope(), { draft: draft as never })
     for await (const event of app.watch(runId)) if (event.type === 'hitl_request') break
     const during = await app.taskResults(runId)
     expect([...during.keys()]).toEqual(['write', 'rescue', 'review', 'slow', 'after'])
@@ -354,7 +358,7 @@ describe('lifecycle', () => {
 
   it('who decides must be named, whatever the caller has for types', async () => {
     const app = await open({ capabilities: [local('write', () => new Promise(() => {}))] })
-    const runId = await app.start(envelope(), { draft: one })
+    const { id: runId } = await app.start(envelope(), { draft: one })
     const nameless = app.cancel as (runId: string, given?: { by: string }) => Promise<void>
     await expect(nameless(runId)).rejects.toMatchObject({ code: 'option/invalid' })
     await expect(app.cancel(runId, { by: '' })).rejects.toMatchObject({ code: 'option/invalid' })

@@ -90,7 +90,7 @@ describe('a node that calls a model', () => {
   it('cancelling the run closes the socket of its call', async () => {
     const server = await serveModel([{ hang: true }])
     const app = await open({ providers: providersAt(server), capabilities: [model('write')] })
-    const runId = await app.start(envelope(), { draft: node() })
+    const { id: runId } = await app.start(envelope(), { draft: node() })
     await server.arrived
     await app.cancel(runId, { by: 'ann' })
     await server.gone
@@ -118,6 +118,24 @@ describe('a node that calls a model', () => {
     expect(done.output).toEqual({ text: 'A long line about tea' })
     expect(partials.length).toBeGreaterThan(4)
     expect(partials).toContainEqual(['write', expect.stringMatching(/^\{"text":"A [a-z ]+"\}$/)])
+  })
+
+  it('streams the values of one run to its handle, and only of runs that are read', async () => {
+    const streamed: unknown[] = []
+    const server = await serveModel(({ body }) => {
+      streamed.push(body['stream'])
+      return { text: '{"text":"A long line about tea"}', chunks: 12 }
+    })
+    const app = await open({ providers: providersAt(server), capabilities: [model('write')] })
+    const quiet = await app.start(envelope(), { draft: node() })
+    await quiet.result()
+    const run = await app.start(envelope(), { draft: node(), partials: true })
+    const partials: unknown[] = []
+    for await (const { nodeId, value } of run.partials()) partials.push([nodeId, JSON.stringify(value)])
+    expect(partials).toContainEqual(['write', expect.stringMatching(/^\{"text":"A [a-z ]+"\}$/)])
+    expect(await run.output()).toEqual({ text: 'A long line about tea' })
+    expect(streamed).toEqual([undefined, true])
+    for await (const partial of quiet.partials()) expect(partial).toBe('none: the run is over')
   })
 
   it('continues when an observer fails, and says so once', async () => {
@@ -338,7 +356,7 @@ describe('budgets of a run', () => {
       onFail: 'fail',
     }))
     const draft = { nodes, limits: { maxCalls: 10 }, output: { node: 'n0' } }
-    expect((await app.run(envelope(), { draft })).status).toBe('failed')
+    expect((await app.run(envelope(), { draft: draft as never })).status).toBe('failed')
     expect(server.seen.length).toBeLessThanOrEqual(10)
   })
 

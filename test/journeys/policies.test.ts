@@ -221,7 +221,7 @@ describe('triggers', () => {
       trigger: { kind: 'manual' },
       action: { type: 'fail', message: 'Stopped by hand' },
     }
-    const runId = await app.start(under(stop), { draft: one })
+    const { id: runId } = await app.start(under(stop), { draft: one })
     await expect(app.trigger(runId, { policyId: 'start', by: 'ann' })).rejects.toMatchObject({
       code: 'policy/unknown',
     })

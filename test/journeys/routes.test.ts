@@ -20,7 +20,7 @@ describe('routes', () => {
       edges: [{ from: 'write', to: 'plain', when: 'fail' }],
       output: [{ node: 'write' }, { node: 'plain' }],
     }
-    const done = await app.run(envelope(), { draft })
+    const done = await app.run(envelope(), { draft: draft as never })
     expect(done).toMatchObject({ status: 'completed', output: { text: 'Tea' } })
     const events = await journal(app, done.runId)
     expect(events.find(({ type }) => type === 'node_error')?.payload).toMatchObject({ outcome: 'suppressed' })
@@ -39,7 +39,7 @@ describe('routes', () => {
       edges: [{ from: 'write', to: 'plain', when: 'fail' }],
       output: [{ node: 'write' }, { node: 'plain' }],
     }
-    const done = await app.run(envelope(), { draft })
+    const done = await app.run(envelope(), { draft: draft as never })
     expect(done.output).toEqual({ text: 'Tea' })
     const skipped = (await journal(app, done.runId)).find(({ type }) => type === 'node_skipped')
     expect(skipped?.nodeId).toBe('plain')
@@ -82,7 +82,7 @@ describe('routes', () => {
       ],
       output: { node: 'end' },
     }
-    const done = await app.run(envelope(), { draft })
+    const done = await app.run(envelope(), { draft: draft as never })
     expect(done).toMatchObject({ status: 'completed', output: { text: 'end' } })
     const skipped = (await journal(app, done.runId)).filter(({ type }) => type === 'node_skipped')
     expect(skipped.map(({ nodeId }) => nodeId).sort()).toEqual(['long', 'longer'])

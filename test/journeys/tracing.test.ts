@@ -289,10 +289,11 @@ describe('tracing', () => {
       return { text: 'tea' }
     })
     const app = await open({ capabilities: [slow], tracing: { tracer: own } })
-    const runId = await app.start(envelope(), { draft: one, runId: 'same' })
-    await expect(app.start(envelope(), { draft: one, runId: 'same' })).rejects.toMatchObject({
+    const { id: runId } = await app.start(envelope(), { draft: one, runId: 'same' })
+    await expect(app.prepare(envelope(), { draft: one, runId: 'same' }).start()).rejects.toMatchObject({
       code: 'run/exists',
     })
+    expect((await app.start(envelope(), { draft: one, runId: 'same' })).id).toBe(runId)
     release()
     await app.result(runId)
     expect(tree(spans())).toEqual(['invoke_workflow', '  plan', '  execute_tool write'])

@@ -151,7 +151,7 @@ describe('a run', () => {
     servers.push(server)
     const app = await open({ providers: [compatible({ baseURL: server.url })], capabilities: [model] })
     const draft = { nodes: [{ ...nodes[0], timeoutMs: 300 }], limits: { maxTokens: 5_000 } }
-    const done = await app.run(envelope(), { draft })
+    const done = await app.run(envelope(), { draft: draft as never })
     const end = (await journal(app, done.runId)).find((event) => event.type === 'attempt_end')
     expect(done.status).toBe('failed')
     const outputTokens = server.seen[0]?.body['max_tokens']

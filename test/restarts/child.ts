@@ -61,10 +61,13 @@ await Promise.all(
     await pause(afterMs)
     say({ kind: 'asked', nth })
     const asked = performance.now()
-    const answer = await app.start(envelope, { runId, draft }).then(
-      () => 'started',
-      (cause: { code?: unknown }) => String(cause.code ?? cause),
-    )
+    const answer = await app
+      .prepare(envelope, { runId, draft })
+      .start()
+      .then(
+        () => 'started',
+        (cause: { code?: unknown }) => String(cause.code ?? cause),
+      )
     say({ kind: 'answered', nth, answer, ms: Math.round(performance.now() - asked) })
   }),
 )

@@ -162,7 +162,7 @@ describe('a run', () => {
 
   it('is not waited for with an invalid signal', async () => {
     const app = await open({ capabilities: [local('write', () => ({ text: 'Tea' }))] })
-    const runId = await app.start(envelope(), { draft })
+    const { id: runId } = await app.start(envelope(), { draft })
     const { signal } = new AbortController()
     await expect(app.result(runId, { signal } as never)).rejects.toMatchObject({
       code: 'option/invalid',
@@ -171,15 +171,18 @@ describe('a run', () => {
     expect(await app.result(runId, signal)).toMatchObject({ status: 'completed' })
   })
 
-  it('of an id that is taken is refused, and is no crash', async () => {
+  it('of an id that is taken by another request is refused, and is no crash', async () => {
     const crashes: unknown[] = []
     const app = await open({
       capabilities: [local('write', () => ({ text: 'Tea' }))],
       onCrash: (...crash) => crashes.push(crash),
     })
     await app.run(envelope(), { draft, runId: 'r' })
-    await expect(app.run(envelope(), { draft, runId: 'r' })).rejects.toMatchObject({ code: 'run/exists' })
-    const together = await Promise.allSettled([1, 2].map(() => app.start(envelope(), { draft, runId: 's' })))
+    await expect(app.run(envelope({ objective: 'Another' }), { draft, runId: 'r' })).rejects.toMatchObject({
+      code: 'run/exists',
+    })
+    const prepare = () => app.prepare(envelope(), { draft, runId: 's' })
+    const together = await Promise.allSettled([1, 2].map(() => prepare().start()))
     expect(together.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])
     expect(await app.result('s')).toMatchObject({ status: 'completed' })
     expect(crashes).toEqual([])
@@ -190,12 +193,14 @@ describe('a run', () => {
 describe('a contract that is a schema object of Zod', () => {
   const price = z.object({ price: z.number() })
 
-  it('is refused where it is the answer, and the run never begins', async () => {
+  it('is refused on the wire, and the run never begins', async () => {
     const app = await open({ capabilities: [local('write', () => ({ text: 'Tea' }))] })
-    await expect(app.run(envelope({ outputContract: { schema: price } }))).rejects.toMatchObject({
-      code: 'envelope/invalid',
-      issues: [{ at: { pointer: '/outputContract/schema' } }],
-    })
+    expect(() => app.prepare(envelope({ outputContract: { schema: price } }))).toThrow(
+      expect.objectContaining({
+        code: 'envelope/invalid',
+        issues: [expect.objectContaining({ at: { pointer: '/outputContract/schema' } })],
+      }),
+    )
     expect(await app.store.runs({})).toEqual([])
   })
 

@@ -267,7 +267,7 @@ it('envelopes and drafts that cannot be used are refused at each route that take
 
 it('headers that cannot be read are refused', async () => {
   const { app, call } = await serve({ capabilities: [local('write', () => ({ text: 'Tea' }))] })
-  const { runId } = await app.run(start().envelope, { draft: start().draft })
+  const { runId } = await app.run(start().envelope, { draft: start().draft as never })
   const seen = await call(`${api}/runs/${runId}/events`, { headers: { 'last-event-id': 'seven' } })
   expect([seen.status, (await seen.json()).code]).toEqual([400, 'request/unreadable'])
   const { seq = 0 } = (await app.store.head(runId)) ?? {}

@@ -72,7 +72,7 @@ describe('web pages and development mode', () => {
   it('a page of another origin cannot cancel a run; curl and the same origin can', async () => {
     const capabilities = [local('write', () => new Promise(() => {}))]
     const { address, app, call } = await serve({ capabilities }, { auth: { open: true } })
-    const runId = await app.start(envelope(), { draft: start().draft })
+    const { id: runId } = await app.start(envelope(), { draft: start().draft as never })
     const path = `${api}/runs/${runId}/cancel`
     for (const headers of [
       { origin: 'https://evil.example' },

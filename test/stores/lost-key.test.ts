@@ -34,7 +34,8 @@ it('names the variable to set, and continues when the key is back', async () => 
   const wait = { id: 'wait', trigger: { kind: 'onStart' }, action: { type: 'pause', reason: 'Not yet' } }
   const start = { inputs: { password: 'planted-password-1' }, policies: { runtime: [wait] } }
   const first = await open(key)
-  const ids = [await first.start(envelope(start), { draft }), await first.start(envelope(start), { draft })]
+  const runs = [await first.start(envelope(start), { draft }), await first.start(envelope(start), { draft })]
+  const ids = runs.map(({ id }) => id)
   for (const id of ids) await first.result(id)
   await first.close()
 

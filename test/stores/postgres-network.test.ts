@@ -138,7 +138,7 @@ describe.skipIf(missingPostgres() !== undefined)('PostgreSQL behind a bad networ
         run: () => new Promise<Record<string, never>>(() => {}),
       })
       const app = await createApp({ store: url.href, capabilities: [wait], onCrash() {} })
-      const runId = await app.start(
+      const { id: runId } = await app.start(
         { objective: 'Wait', outputContract: { schema: { type: 'object' } } },
         { draft: { nodes: [{ id: 'wait', capabilityId: 'wait' }] } },
       )

@@ -42,6 +42,8 @@ export interface HttpDispatcherOptions {
   readonly parseText?: ParseText
   /** If set, receives partial values. */
   readonly onPartial?: (partial: NodePartial) => void
+  /** The same for the nodes of one run; asked at the start of every call. */
+  readonly listenerOf?: (runId: string) => ((partial: NodePartial) => void) | undefined
 }
 
 export function httpDispatcher(options: HttpDispatcherOptions): Dispatcher {
@@ -81,7 +83,7 @@ export function httpDispatcher(options: HttpDispatcherOptions): Dispatcher {
           clock,
           maxBytes,
           parseText,
-          onPartial: options.onPartial,
+          onPartial: options.onPartial ?? options.listenerOf?.(call.runId),
         })
       }
       const later = async (signal: AbortSignal) => {

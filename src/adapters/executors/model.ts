@@ -47,6 +47,8 @@ interface ModelDispatcherOptions extends RetrySource {
   readonly parseText?: ParseText
   /** If set, nodes stream, and every partial value is passed here. */
   readonly onPartial?: ((partial: NodePartial) => void) | undefined
+  /** The same for the nodes of one run; asked at the start of every call. */
+  readonly listenerOf?: ((runId: string) => ((partial: NodePartial) => void) | undefined) | undefined
 }
 
 export function modelDispatcher(options: ModelDispatcherOptions): Dispatcher {
@@ -91,7 +93,8 @@ export function modelDispatcher(options: ModelDispatcherOptions): Dispatcher {
       })
       const { rao } = call
       const bundle = withoutContextInputs(withInstructions(call), processing.precheck)
-      const watcher = options.onPartial && createWatcher(options.onPartial, { redactor, onEvent })
+      const onPartial = options.onPartial ?? options.listenerOf?.(call.runId)
+      const watcher = onPartial && createWatcher(onPartial, { redactor, onEvent })
       const providerOf = (id: string) => findProvider(providers, id)
       const guidance = await precheck({
         settings: processing.precheck,

@@ -25,6 +25,13 @@ export const errorTable = {
     hint: 'List the runs of the store with `proviso runs`, or open the store that has the run',
   },
   'run/exists': { fate: 'fix', exitCode: 2, hint: 'Choose another run id' },
+  'run/failed': { fate: 'fix', exitCode: 2, hint: 'Check `issues`: each says why there is no answer' },
+  'run/cancelled': { fate: 'fix', exitCode: 2, hint: 'Start a new run' },
+  'run/waiting': {
+    fate: 'fix',
+    exitCode: 2,
+    hint: 'Answer the open asks with `run.asks()`, or resume the run with `app.resume`',
+  },
   'run/state': {
     fate: 'fix',
     exitCode: 2,

@@ -66,7 +66,7 @@ async function run(file: string, flags: Flags): Promise<number> {
     by: env.user ?? 'terminal',
   }
   return executeRun(session, async (app) => {
-    await app.start(work.envelope, { runId, ...(work.draft && { draft: work.draft }) })
+    await app.prepare(work.envelope, { runId, ...(work.draft && { draft: work.draft }) }).start()
     return { runId, after: 0 }
   })
 }

@@ -11,7 +11,7 @@ async function storeOf(runs: number) {
   for (let run = 0; run < runs; run++)
     await app.run(
       { objective: 'x', outputContract: { schema } },
-      { runId: `r${run}`, draft: { nodes: [routing] } },
+      { runId: `r${run}`, draft: { nodes: [routing] } as never },
     )
   return app
 }
@@ -63,10 +63,9 @@ it('says where the audit table, the asks or an approved answer were tampered wit
     planner: { directives: { askBeforeFinish: true } },
     runtime: [{ id: 'gate', trigger: { kind: 'onStart' }, action: { type: 'hitl' } }],
   }
-  const { runId } = await app.run(
-    { ...asked, policies },
-    { draft: { nodes: [{ id: 'only', capabilityId: 'work' }] } },
-  )
+  const { runId } = await app.run({ ...asked, policies } as never, {
+    draft: { nodes: [{ id: 'only', capabilityId: 'work' }] },
+  })
   for (let answers = 0; answers < 2; answers++) {
     const [ask] = await app.store.asks({ runId, status: 'pending' })
     const { requestId = '', valueHash = '' } = ask ?? {}

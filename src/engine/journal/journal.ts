@@ -4,6 +4,7 @@
  */
 import { messageOf, ProvisoError } from '../../base/errors/error.ts'
 import { type Clock, settleWithin } from '../../base/time/clock.ts'
+import type { Ask } from '../../domain/ask.ts'
 import type { Diagnostic } from '../../domain/diagnostic.ts'
 import type { EventPayloads, JournalEvent } from '../../domain/event.ts'
 import type { Store } from '../../domain/ports/store.ts'
@@ -130,6 +131,8 @@ export interface Settled {
   readonly status: RunStatus
   readonly finished?: EventPayloads['complete']
   readonly openAsks: readonly string[]
+  /** The same asks with what they show. */
+  readonly asks: readonly Ask[]
   /** Warnings from the proof of the current plan. */
   readonly warnings: readonly Diagnostic[]
 }
@@ -196,12 +199,13 @@ export function createRunWaiters(given: {
       // While the run is active here, its actor reports when it settles.
       const state = isActive(runId) ? undefined : (waiter.state ?? (await readInTime(runId)))
       if (state) {
-        const { finished, openAsks, plan } = state
+        const { finished, openAsks, asks, plan } = state
         return {
           runId,
           status: statusOf(state),
           ...(finished && { finished }),
           openAsks: [...openAsks],
+          asks: [...openAsks].flatMap((requestId) => asks.get(requestId) ?? []),
           warnings: plan?.diagnostics.warnings ?? [],
         }
       }

@@ -7,11 +7,13 @@ import type { Json } from '../../base/json.ts'
 import { tokens } from '../../base/pointer.ts'
 import type { Capability } from '../../domain/capability.ts'
 import { parseDraft } from '../../domain/draft/parse-draft.ts'
+import type { WireEnvelope } from '../../domain/envelope/envelope-input.ts'
 import type { ParseIssueCode } from '../../domain/parse/issue-table.ts'
 import { countAsks, defaultMaxAsks } from '../../domain/plan/count-asks.ts'
 import type { Draft, DraftNode } from '../../domain/plan.ts'
 import { planLimits } from '../../plan/index.ts'
 import { compileSchema } from '../../schema/compile/compile.ts'
+import type { JsonSchema } from '../../schema/json-schema.ts'
 import { type ArosConfig, arosConfig } from '../config/aros-config.ts'
 import type { Pipeline } from '../parse/pipeline.ts'
 import type { PipelineIssueCode } from '../text/issue-table.ts'
@@ -36,7 +38,7 @@ export interface CompileOptions {
 
 export interface CompiledPipeline {
   /** An envelope as a client would send it. */
-  readonly envelope: { readonly [key: string]: unknown }
+  readonly envelope: WireEnvelope<JsonSchema>
   readonly draft: Draft
   /** The capabilities that the pipeline itself provides. */
   readonly capabilities: readonly PipelineCapability[]
@@ -160,7 +162,7 @@ function nodeAt(nodes: readonly DraftNode[], [, index, ...rest]: readonly string
   return (rest[0] === 'body' && node?.body && nodeAt(node.body.nodes, rest.slice(1))) || node
 }
 
-function envelopeOf(pipeline: Pipeline, input: Json, { schema }: Value) {
+function envelopeOf(pipeline: Pipeline, input: Json, { schema }: Value): WireEnvelope<JsonSchema> {
   return {
     objective: pipeline.description ?? pipeline.name,
     inputs: { input },

@@ -150,10 +150,13 @@ function createStage(given: Case, world: World, maxCalls: number | undefined): S
     })
     stage.app = app
     if (ledger.journals.has(runId)) return
-    app.start(envelopeOf(given), { runId, draft: draftOf(given, maxCalls) }).catch((cause: unknown) => {
-      if (life.alive && !(cause instanceof ProvisoError && cause.code === 'run/exists'))
-        stage.refused = String(cause)
-    })
+    app
+      .prepare(envelopeOf(given), { runId, draft: draftOf(given, maxCalls) })
+      .start()
+      .catch((cause: unknown) => {
+        if (life.alive && !(cause instanceof ProvisoError && cause.code === 'run/exists'))
+          stage.refused = String(cause)
+      })
   }
   return stage
 }

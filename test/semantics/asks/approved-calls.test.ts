@@ -91,7 +91,7 @@ async function begin(
     planner: { name: 'own', draft: async () => more.next ?? draft },
   })
   const { output } = draft as { output?: { properties: object } }
-  const runId = await served.app.start(
+  const { id: runId } = await served.app.start(
     envelope({
       constraints: { maxAsks: 20 },
       policies: more.policies,

@@ -27,7 +27,7 @@ it('about a call whose outcome is unknown', async () => {
     runtime: [{ id: 'hold', trigger: { kind: 'manual' }, action: { type: 'pause', reason: 'Not now' } }],
   }
   const draft = { nodes: [{ id: 'pay', capabilityId: 'pay' }], ...none }
-  const runId = await app.start(envelope({ policies }), { draft })
+  const { id: runId } = await app.start(envelope({ policies }), { draft })
   await begun
   await app.trigger(runId, { policyId: 'hold', by: 'ann' })
   await app.result(runId)

@@ -246,7 +246,7 @@ describe('a policy that asks about the whole answer', () => {
       { id: 'write', capabilityId: 'write' },
       { id: 'check', kind: 'validation', capabilityId: 'check', inputs: { score } },
     ]
-    const { runId } = await app.run(given, { draft: { nodes, output: { node: 'write' } } })
+    const { runId } = await app.run(given, { draft: { nodes, output: { node: 'write' } } as never })
     return { app, runId }
   }
 
@@ -306,7 +306,10 @@ describe('at the limit of asks', () => {
     const first = { id: 'first', capabilityId: 'write', label: 'first', ...node }
     const { runId } = await app.run(given, {
       draft: {
-        nodes: [first, { ...first, id: 'write', inputs: { topic: { node: 'first', pointer: '/text' } } }],
+        nodes: [
+          first,
+          { ...first, id: 'write', inputs: { topic: { node: 'first', pointer: '/text' } } },
+        ] as never,
         output: { node: 'write' },
       },
     })

@@ -38,7 +38,7 @@ describe.each(cases)('%s', (_, draft, more, kind) => {
   it('shows the conditions, refuses a value that breaks them and takes one that does not', async () => {
     const { app, call } = await serve({ capabilities: [person, rate] })
     const wanted = envelope({ outputContract: { schema: score }, ...more })
-    const runId = await app.start(wanted, { draft: draft as Draft })
+    const { id: runId } = await app.start(wanted, { draft: draft as Draft })
     await app.result(runId)
     const { asks } = await (await call(`${api}/hitl?runId=${runId}`)).json()
     expect(asks).toMatchObject([{ kind, conditions: [isHigh] }])

@@ -62,7 +62,7 @@ async function begin(constraints: object = { maxAsks: 9 }) {
     },
   })
   const { app, call } = served
-  const runId = await app.start(envelope({ constraints }), { draft: publishing })
+  const { id: runId } = await app.start(envelope({ constraints }), { draft: publishing })
   await app.result(runId)
   const asked = await (await call(`${api}/hitl?runId=${runId}`)).json()
   const [ask] = asked.asks as unknown as {

@@ -38,7 +38,7 @@ async function accepted(
     writer(later.url, capability),
     await served.agentToken(),
   )
-  const runId = await served.app.start(wanted(envelope), { draft: writing(node) })
+  const { id: runId } = await served.app.start(wanted(envelope), { draft: writing(node) })
   await until(served.app, runId, 'attempt_accepted')
   return { ...served, runId, key, later, received: later.received[0] as ReceivedCall }
 }

@@ -135,7 +135,9 @@ describe('limits', () => {
       edges: [{ from: 'write', to: 'spare', when: 'fail' }],
     }
     const alone = opened.estimate(envelope(), { draft }).tokens.least
-    const done = await opened.run(envelope({ constraints: { maxTokens: alone + 10 } }), { draft: branches })
+    const done = await opened.run(envelope({ constraints: { maxTokens: alone + 10 } }), {
+      draft: branches as never,
+    })
     const events = await opened.store.read(done.runId, 0)
     expect(events.map(({ type }) => type)).toContain('plan_generated')
     await opened.close()

@@ -54,7 +54,7 @@ describe.each(Object.entries(directives))('%s, rejected', (_, asked) => {
 it('a node that is only resumed is called again under its key', async () => {
   const { capability, keys, begun } = writer(1)
   const app = await open({ capabilities: [capability] })
-  const runId = await app.start(envelope({ policies: { runtime: [pause] } }), { draft })
+  const { id: runId } = await app.start(envelope({ policies: { runtime: [pause] } }), { draft })
   await begun
   await app.trigger(runId, { policyId: 'hold', by: 'ann' })
   expect((await app.result(runId)).status).toBe('awaiting_human')

@@ -70,7 +70,7 @@ async function replanned(
 ) {
   const { capability, calls, first } = payment(more)
   const app = await open({ capabilities: [capability], ...options })
-  const runId = await app.start(paying(), draft ? { draft } : {})
+  const { id: runId } = await app.start(paying(), draft ? { draft } : {})
   await first
   await app.trigger(runId, { policyId: 'again', by: 'ann' })
   return { app, runId, calls, result: await app.result(runId) }
@@ -198,7 +198,7 @@ describe('a plan with other calls of the same capability', () => {
         { nodes: [{ id: 'c', capabilityId: 'coffee' }] },
       ) as never,
     })
-    const runId = await app.start(paying())
+    const { id: runId } = await app.start(paying())
     await first
     await app.trigger(runId, { policyId: 'again', by: 'ann' })
     const done = await app.result(runId)
@@ -238,7 +238,7 @@ describe('an agent that has accepted a call (202) when a new plan is made', () =
     )
     const draft = { nodes: [{ id: 'w', capabilityId: 'writer.en' }] }
     const policies = { planner: { selection: { require: ['writer.en'] } }, runtime: [again] }
-    const runId = await served.app.start(wanted({ policies }) as never, { draft })
+    const { id: runId } = await served.app.start(wanted({ policies }) as never, { draft })
     for await (const event of served.app.watch(runId)) if (event.type === 'attempt_accepted') break
     await served.app.trigger(runId, { policyId: 'again', by: 'ann' })
     return { ...served, runId, key, later, received: later.received[0] as ReceivedCall }

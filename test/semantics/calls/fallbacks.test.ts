@@ -81,7 +81,7 @@ describe('a fallback under RAO', () => {
 
   it('does not replace an answer that a person approved', async () => {
     const app = await open({ capabilities: capabilities() })
-    const { runId } = await app.run(envelope({ outputContract: { schema: text } }), { draft })
+    const { runId } = await app.run(envelope({ outputContract: { schema: text } }), { draft: draft as never })
     await answer(app, runId, 'approve')
     const done = await app.result(runId)
     expect(done).toMatchObject({ status: 'completed', output: { text: 'Steam' } })
@@ -90,7 +90,7 @@ describe('a fallback under RAO', () => {
 
   it('answers when a person rejected the answer', async () => {
     const app = await open({ capabilities: capabilities() })
-    const { runId } = await app.run(envelope({ outputContract: { schema: text } }), { draft })
+    const { runId } = await app.run(envelope({ outputContract: { schema: text } }), { draft: draft as never })
     await answer(app, runId, 'reject')
     const done = await app.result(runId)
     expect(done).toMatchObject({ status: 'completed', output: { text: 'Plain' } })

@@ -97,7 +97,7 @@ describe('a person acts while a call hangs', () => {
   it('a manual pause holds the run at once', async () => {
     const { capability, calls, first } = hangsOnce()
     const app = await open({ capabilities: [capability] })
-    const runId = await app.start(under(byHand({ type: 'pause' })), { draft: one })
+    const { id: runId } = await app.start(under(byHand({ type: 'pause' })), { draft: one })
     await first
     await app.trigger(runId, { policyId: 'stop', by: 'ann' })
     expect((await app.result(runId)).status).toBe('awaiting_human')
@@ -109,7 +109,7 @@ describe('a person acts while a call hangs', () => {
   it('a cancelled run ends at once, and what the call returns later changes nothing', async () => {
     const { capability, calls, first } = hangsOnce()
     const app = await open({ capabilities: [capability] })
-    const runId = await app.start(envelope(), { draft: one })
+    const { id: runId } = await app.start(envelope(), { draft: one })
     await first
     await app.cancel(runId, { by: 'ann', reason: 'Enough' })
     expect((await app.result(runId)).status).toBe('cancelled')
@@ -124,7 +124,7 @@ describe('a person acts while a call hangs', () => {
     const { capability, first } = hangsOnce()
     const options: AppOptions = { capabilities: [capability], limits: { process: 1 } } as AppOptions
     const app = await open(options)
-    const runId = await app.start(under(byHand({ type: 'pause' })), { draft: one })
+    const { id: runId } = await app.start(under(byHand({ type: 'pause' })), { draft: one })
     await first
     await app.trigger(runId, { policyId: 'stop', by: 'ann' })
     await app.result(runId)

@@ -150,7 +150,7 @@ describe('the estimate', () => {
     const nodes = planned?.type === 'plan_generated' ? (planned.payload.plan?.nodes ?? []) : []
     expect(nodes).toMatchObject([{ retry: { max: 2, backoffMs: 500 } }])
     const { id, capabilityId, retry } = nodes[0] as { id: string; capabilityId: string; retry: object }
-    const calls = (draft: object) => app.estimate(given, { draft }).calls
+    const calls = (draft: object) => app.estimate(given, { draft: draft as never }).calls
     expect(calls({ nodes: [{ id, capabilityId, retry }] })).toEqual({ least: 1, most: 12 })
     expect(calls({ nodes: [{ id, capabilityId }] })).toEqual({ least: 1, most: 4 })
   })

@@ -199,7 +199,7 @@ describe('a model that is throttled for ever', () => {
       providers: [compatible({ baseURL: server.url })],
       capabilities: [model('write')],
     })
-    const runId = await app.start(envelope(), { draft: draft() })
+    const { id: runId } = await app.start(envelope(), { draft: draft() })
     await server.arrived
     await app.cancel(runId, { by: 'ann' })
     expect(await app.result(runId)).toMatchObject({ status: 'cancelled' })

@@ -45,7 +45,7 @@ async function run(draft: object, workers: { readonly [name: string]: Worker }):
     ),
   )
   const app = await open({ capabilities })
-  const done = await app.run(envelope({ outputContract: { schema: anything } }), { draft })
+  const done = await app.run(envelope({ outputContract: { schema: anything } }), { draft: draft as never })
   const events = await journal(app, done.runId)
   const by = (type: string, read: (payload: never) => unknown) =>
     Object.fromEntries(

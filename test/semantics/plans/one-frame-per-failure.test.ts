@@ -33,10 +33,9 @@ it.each([
     capabilities: [write, answer],
   })
   const outputContract = { mode: 'json_schema', schema, constraints: [] }
-  const { runId } = await app.run(
-    { objective: 'x', inputs: {}, outputContract, ...more },
-    { draft: { nodes: [{ id: 'n', ...node }], output: { node: 'n' } } },
-  )
+  const { runId } = await app.run({ objective: 'x', inputs: {}, outputContract, ...more } as never, {
+    draft: { nodes: [{ id: 'n', ...node }], output: { node: 'n' } },
+  })
   const events = await app.store.read(runId, 0)
   await app.close()
   expect(events.filter(({ type }) => type === 'attempt_end')).toHaveLength(failures)

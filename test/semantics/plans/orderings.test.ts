@@ -144,7 +144,7 @@ describe('outside the contract', () => {
       ],
       output: [{ node: 'yes' }, { node: 'no' }],
     }
-    const done = await app.run(envelope(), { draft })
+    const done = await app.run(envelope(), { draft: draft as never })
     expect(done).toMatchObject({ status: 'completed', output: { text: 'yes' } })
   })
 

@@ -30,7 +30,7 @@ async function run({ schema, postConditions, expr, value }: Case) {
   })
   const constraint = { constraintId: 'k', expr, level: 'hard' }
   return app.run(
-    { objective: 'Make it', outputContract: { schema, constraints: [constraint] } },
+    { objective: 'Make it', outputContract: { schema, constraints: [constraint as never] } },
     { draft: { nodes: [{ id: 'make', capabilityId: 'make' }] } },
   )
 }
@@ -130,7 +130,7 @@ describe('a constraint that nothing promises', () => {
     const constraint = { constraintId: 'k', expr: listed, level: 'hard' }
     const done = await app.run({
       objective: 'Make it',
-      outputContract: { schema, constraints: [constraint] },
+      outputContract: { schema, constraints: [constraint as never] },
     })
     expect(done).toMatchObject({ status: 'completed', output: { a: 'x', n: 1 } })
   })

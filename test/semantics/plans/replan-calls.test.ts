@@ -86,7 +86,7 @@ async function replanned(
     outputContract: { schema: obj({ y: I }) },
     policies: { planner: { directives: { sideEffects: 'allow' } }, runtime: [manual] },
   })
-  const runId = await app.start(given, { draft: drafts[0] as never })
+  const { id: runId } = await app.start(given, { draft: drafts[0] as never })
   await begun
   await app.trigger(runId, { policyId: 'again', by: 'ann' })
   return { app, runId, calls }
@@ -175,7 +175,7 @@ it('the callback of an accepted call answers that call alone', async () => {
   const served = await serveAgents({ planner } as never)
   const registration = writer(later.url, { idempotent: true } as never)
   const { signingKey: key = '' } = await served.register(registration, await served.agentToken())
-  const runId = await served.app.start(wanted({ policies: { runtime: [manual] } }) as never, {
+  const { id: runId } = await served.app.start(wanted({ policies: { runtime: [manual] } }) as never, {
     draft: draft('first') as never,
   })
   const accepted = async (times: number) => {
@@ -221,7 +221,7 @@ it.each([
     writer(later.url, { idempotent: true } as never),
     await served.agentToken(),
   )
-  const runId = await served.app.start(wanted({ policies: { runtime: [manual] } }) as never, {
+  const { id: runId } = await served.app.start(wanted({ policies: { runtime: [manual] } }) as never, {
     draft: { nodes: [{ id: 'w', capabilityId: 'writer.en' }] } as never,
   })
   for await (const event of served.app.watch(runId)) if (event.type === 'attempt_accepted') break

@@ -34,7 +34,7 @@ describe('the output of a routing node', () => {
   ])('has the members of its inputs: a target reads a score of %s through the gate', async (value, text) => {
     const app = await open({ capabilities: [rate(value), takesScore('publish'), takesScore('hold')] })
     const draft = gated({ routes: [{ condition: high, to: 'publish', label: 'good' }], elseTo: 'hold' })
-    const done = await app.run(envelope(), { draft })
+    const done = await app.run(envelope(), { draft: draft as never })
     expect(done).toMatchObject({ status: 'completed', output: { text } })
   })
 
@@ -42,7 +42,7 @@ describe('the output of a routing node', () => {
     const app = await open({ capabilities: [rate(0.9), takesScore('publish'), takesScore('hold')] })
     const draft = gated({ routes: [{ condition: high, to: 'publish' }], elseTo: 'hold' })
     const asked = { ...envelope(), outputContract: { schema: score } }
-    const done = await app.run(asked, { draft: { nodes: draft.nodes } })
+    const done = await app.run(asked, { draft: { nodes: draft.nodes } as never })
     expect(done).toMatchObject({
       status: 'completed',
       output: { score: 0.9 },
@@ -65,7 +65,12 @@ describe('the output of a routing node', () => {
     const texts = { type: 'object', properties: { texts: { type: 'array' } }, required: ['texts'] }
     const done = await app.run(
       { ...envelope(), outputContract: { schema: texts } },
-      { draft: { nodes: [...draft.nodes, each], output: { properties: { texts: { node: 'each' } } } } },
+      {
+        draft: {
+          nodes: [...draft.nodes, each],
+          output: { properties: { texts: { node: 'each' } } },
+        } as never,
+      },
     )
     expect(done).toMatchObject({ status: 'completed', output: { texts: ['publish 0.9', 'publish 0.9'] } })
   })

@@ -19,7 +19,7 @@ type Options = Parameters<typeof open>[0]
 
 async function ran(options: Options, policies: object = {}, given: object | 'planned' = draft) {
   const app = await open(options)
-  const run = await app.run(envelope({ policies }), given === 'planned' ? {} : { draft: given })
+  const run = await app.run(envelope({ policies }), given === 'planned' ? {} : { draft: given as never })
   const events = await journal(app, run.runId)
   expect((await app.replay(run.runId)).differences).toEqual([])
   return { app, run, events, decisions: decisionsIn(events) }

@@ -210,7 +210,7 @@ describe('the data of a node', () => {
       [[node(data)], '/nodes/0/data'],
       [[inBody(data)], '/nodes/0/body/nodes/0/data'],
     ] as const)
-      await expect(app.run(envelope(), { draft: { nodes } })).rejects.toMatchObject({
+      await expect(app.run(envelope(), { draft: { nodes } as never })).rejects.toMatchObject({
         code: 'draft/invalid',
         issues: [{ at: { pointer: at + field }, hint: expect.stringContaining(meant) }],
       })
@@ -219,7 +219,7 @@ describe('the data of a node', () => {
   it('is otherwise free', async () => {
     const app = await open({ capabilities: [local('write', () => ({ text: 'Tea' }))] })
     const free = { note: 'x', context: {}, contract: false, suppressBelow: 0.4, contact: 'x@y.example' }
-    const done = await app.run(envelope(), { draft: { nodes: [node(free)] } })
+    const done = await app.run(envelope(), { draft: { nodes: [node(free)] } as never })
     expect(done.status).toBe('completed')
   })
 
@@ -287,7 +287,7 @@ describe('a name in a policy that nothing here has', () => {
     })
     const draft = { nodes: [{ id: 'rate', capabilityId: 'rate' }] }
     const infos = async (metric: string) => {
-      const events = await journal(app, (await app.run(given(metric), { draft })).runId)
+      const events = await journal(app, (await app.run(given(metric) as never, { draft })).runId)
       return JSON.stringify(events.find(({ type }) => type === 'plan_generated')?.payload)
     }
     expect(await infos('score')).not.toContain('plan/policy-metric')

@@ -1,0 +1,176 @@
+/** What `start` and `run` take, typed by the schema of the answer, and its translation to the wire format. */
+import { ProvisoError } from '../../base/errors/error.ts'
+import { isObject, type Json } from '../../base/json.ts'
+import type { Infer } from '../../output/index.ts'
+import type { JsonSchema } from '../../schema/json-schema.ts'
+import { isForeignSchema, type StandardSchemaV1, standardJsonSchema } from '../../schema/standard.ts'
+import type { Condition, Constraint } from '../contract.ts'
+import type { Draft, Limits } from '../plan.ts'
+import type { PlannerPolicy, Policies, RaoPolicy, RuntimePolicy } from '../policy.ts'
+
+/** Describes the answer of a run: a schema of Zod, Valibot, ArkType and others, or a JSON Schema. */
+export type OutputSchema = StandardSchemaV1 | JsonSchema
+
+/** The answer's type: what its schema says, or `Json` where the schema is not known to the compiler. */
+export type OutputValue<S> = OutputSchema extends S ? Json : unknown extends Infer<S> ? Json : Infer<S>
+
+/** Policies of a caller. Everything has a default. */
+export interface PoliciesInput extends Partial<Omit<Policies, 'planner' | 'runtime'>> {
+  /** What plans may look like: topology, selection of capabilities, optimisation, directives. */
+  readonly planner?: PlannerPolicy
+  /** Reactions to events of the run, in order, and RAO contracts. */
+  readonly runtime?:
+    | readonly RuntimePolicyInput[]
+    | { readonly rao?: unknown; readonly policies?: readonly RuntimePolicyInput[] }
+  /** @deprecated Pass the input `toneOfVoice`. */
+  readonly brandVoice?: string | readonly string[]
+  /** @deprecated Pass the input `audienceProfile.persona`. */
+  readonly persona?: string
+  /** @deprecated Set `planner.topology.variantCount`. */
+  readonly variantCount?: number
+  /** @deprecated Set `approve: 'final'`, or `planner.directives.askBeforeFinish` on the wire. */
+  readonly requiresHitlApproval?: boolean
+  /** @deprecated Set `planner.directives.hitlRequiredFor`. */
+  readonly hitlRequiredFor?: readonly string[]
+  /** @deprecated Set `planner.directives.branchVariants`. */
+  readonly branchVariants?: number | readonly unknown[]
+}
+
+/** A policy of the run; `enabled` is true unless it says otherwise. */
+export type RuntimePolicyInput =
+  | (Omit<RuntimePolicy, 'enabled'> & { readonly enabled?: boolean })
+  | (Omit<RaoPolicy, 'enabled'> & { readonly enabled?: boolean })
+
+/** A condition on the answer that its schema cannot express. Without a level it is `hard`. */
+export type ConstraintInput = Pick<Constraint, 'expr'> & Partial<Constraint>
+
+/** A plan written by hand. */
+export type DraftInput = Draft
+
+interface EnvelopeFields {
+  /** What the run has to achieve, in words. Planners and models read it. */
+  readonly objective: string
+  /** Values for the capabilities, by name; they must be JSON. */
+  readonly inputs?: { readonly [name: string]: unknown }
+  /** Facts and limits of this request: `deadlineMs`, `maxCalls`, `maxCostUsd`, `threadId`, … */
+  readonly constraints?: Limits & { readonly [name: string]: unknown }
+  /** What plans may look like, how the run reacts to events, and where people are asked. */
+  readonly policies?: PoliciesInput
+  /** Further instructions for every model of the run. */
+  readonly specialInstructions?: readonly string[]
+  /** Your own data about the run; it is stored and has no effect. */
+  readonly metadata?: { readonly [name: string]: unknown }
+}
+
+/** An envelope in TypeScript names: `output` is the schema of the answer. */
+export interface TypedEnvelope<S extends OutputSchema = OutputSchema> extends EnvelopeFields {
+  /** The schema of the answer: of Zod, Valibot, ArkType and others, or a JSON Schema literal. The result has its type. */
+  readonly output: S
+  /** `'final'`: a person approves the answer before the run completes. */
+  readonly approve?: 'final'
+  readonly outputContract?: never
+  readonly goal_condition?: never
+}
+
+/** An envelope in the names of the wire format, as HTTP and the command line take it. */
+export interface WireEnvelope<S extends OutputSchema = OutputSchema> extends EnvelopeFields {
+  /** The contract of the answer: its schema, and conditions that a schema cannot express. */
+  readonly outputContract: {
+    readonly mode?: 'json_schema'
+    readonly schema: S
+    /** Wishes about the form of the answer; never a reason to fail. */
+    readonly hints?: { readonly [key: string]: unknown }
+    readonly constraints?: readonly ConstraintInput[]
+  }
+  /** @deprecated Write hard constraints in `outputContract.constraints`. */
+  readonly goal_condition?: GoalCondition | readonly GoalCondition[]
+  readonly output?: never
+  readonly approve?: never
+}
+
+interface GoalCondition {
+  readonly facet: string
+  readonly path?: string
+  readonly condition: Condition
+}
+
+/**
+ * What a run is started with: the objective, the inputs, and the schema of the answer as `output`. The names of the wire
+ * format (`outputContract`) are accepted as well, but not both in one object. To start from JSON of unknown shape, check it
+ * with `parseEnvelope` of `proviso/plan` first, or pass it to `app.prepare`.
+ */
+export type EnvelopeInput<S extends OutputSchema = OutputSchema> = TypedEnvelope<S> | WireEnvelope<S>
+
+/** An envelope in the names of the wire format, and the validator of the answer if a library brings one. */
+export interface TranslatedEnvelope {
+  readonly envelope: unknown
+  readonly validator?: StandardSchemaV1
+  /** Whether the envelope was written with `output`; issues then use that name. */
+  readonly hasShortNames: boolean
+}
+
+/** Replaces `output` and `approve` by what they stand for, and schemas of other libraries by their JSON Schemas. */
+export function translateEnvelope(given: unknown): TranslatedEnvelope {
+  if (!isObject(given)) return { envelope: given, hasShortNames: false }
+  const { output, approve, ...rest } = given
+  const hasShortNames = output !== undefined || approve !== undefined
+  if (!hasShortNames) return translateContract(given)
+  if (rest['outputContract'] !== undefined)
+    throw new ProvisoError(
+      'envelope/invalid',
+      `Cannot use the envelope: it has both \`${output === undefined ? 'approve' : 'output'}\` and \`outputContract\``,
+      { hint: 'Use either `output` and `approve`, or `outputContract` and `policies`' },
+    )
+  const validator = isForeignSchema(output) ? output : undefined
+  const schema = validator ? toJsonSchema(validator) : output
+  return {
+    envelope: {
+      ...rest,
+      ...(schema !== undefined && { outputContract: { schema } }),
+      ...(approve !== undefined && { policies: withApproval(rest['policies'], approve) }),
+    },
+    ...(validator && { validator }),
+    hasShortNames,
+  }
+}
+
+/** A contract of the wire format may hold the schema of another library as well. */
+function translateContract(given: { readonly [name: string]: unknown }): TranslatedEnvelope {
+  const contract = given['outputContract']
+  const validator = isObject(contract) && isForeignSchema(contract['schema']) ? contract['schema'] : undefined
+  if (!validator || !isObject(contract)) return { envelope: given, hasShortNames: false }
+  return {
+    envelope: { ...given, outputContract: { ...contract, schema: toJsonSchema(validator) } },
+    validator,
+    hasShortNames: false,
+  }
+}
+
+/** Adds the directive that asks a person before the run completes. Policies that are not readable are left to the parser. */
+function withApproval(policies: unknown, approve: unknown): unknown {
+  if (approve !== 'final')
+    throw new ProvisoError(
+      'envelope/invalid',
+      `\`approve\` must be "final", got ${JSON.stringify(approve)}`,
+      {
+        hint: 'Write `approve: "final"`, or name nodes with `policies.planner.directives.hitlRequiredFor`',
+      },
+    )
+  if (policies !== undefined && !isObject(policies)) return policies
+  const planner = policies?.['planner']
+  if (planner !== undefined && !isObject(planner)) return policies
+  const directives = planner?.['directives']
+  if (directives !== undefined && !isObject(directives)) return policies
+  return { ...policies, planner: { ...planner, directives: { ...directives, askBeforeFinish: true } } }
+}
+
+/** Plans are proven with JSON Schemas, so every schema needs one. */
+function toJsonSchema(schema: StandardSchemaV1): JsonSchema {
+  const converted = standardJsonSchema(schema)
+  if (converted !== undefined) return converted
+  throw new ProvisoError(
+    'envelope/invalid',
+    `Cannot use the envelope: the output schema of ${schema['~standard'].vendor} has no JSON Schema`,
+    { hint: 'Pass a JSON Schema, or use a library with Standard JSON Schema, such as Zod 4.2 or ArkType' },
+  )
+}

@@ -1,0 +1,292 @@
+/** `start`, `run` and `attach` are typed by the schema of the answer. The types are checked by `npm run types`. */
+import { type } from 'arktype'
+import * as v from 'valibot'
+import { describe, expect, expectTypeOf, it } from 'vitest'
+import { z } from 'zod'
+import { z as z3 } from 'zod-3'
+import {
+  type App,
+  type CompletedRun,
+  createApp,
+  type DraftInput,
+  defineCapability,
+  type EnvelopeInput,
+  type Json,
+  type OpenAsk,
+  ProvisoError,
+  type RunHandle,
+  type RunResult,
+  type WireEnvelope,
+} from '../../src/index.ts'
+
+const Line = z.object({ line: z.string() })
+const tea = { objective: 'One line about tea', inputs: { topic: 'tea' } }
+const jsonLine = {
+  type: 'object',
+  properties: { line: { type: 'string' } },
+  required: ['line'],
+  additionalProperties: false,
+} as const
+
+const action = { type: 'pause' } as const
+
+/** Never called: only its types matter. */
+type Typed = { [name: string]: (app: App) => unknown }
+
+describe('the types of a run', () => {
+  it('have the output of the schema of any library, and of a JSON Schema literal', () => {
+    const typed: Typed = {
+      async zod(app) {
+        const run = await app.start({ ...tea, output: Line })
+        expectTypeOf(run).toEqualTypeOf<RunHandle<{ line: string }>>()
+        expectTypeOf(await run.output()).toEqualTypeOf<{ line: string }>()
+        const { output } = await run.result()
+        expectTypeOf(output).toEqualTypeOf<{ line: string } | undefined>()
+        const same = await app.run({ ...tea, output: Line })
+        expectTypeOf(same).toEqualTypeOf<RunResult<{ line: string }>>()
+      },
+      async converted(app) {
+        const run = await app.start({ ...tea, output: z.object({ at: z.string().transform(Number) }) })
+        expectTypeOf(await run.output()).toEqualTypeOf<{ at: number }>()
+      },
+      async others(app) {
+        const zod3 = await app.start({ ...tea, output: z3.object({ line: z3.string() }) })
+        expectTypeOf(await zod3.output()).toEqualTypeOf<{ line: string }>()
+        const valibot = await app.start({ ...tea, output: v.object({ line: v.string() }) })
+        expectTypeOf(await valibot.output()).toEqualTypeOf<{ line: string }>()
+        const ark = await app.start({ ...tea, output: type({ line: 'string' }) })
+        expectTypeOf(await ark.output()).toEqualTypeOf<{ line: string }>()
+      },
+      async literals(app) {
+        const run = await app.start({
+          ...tea,
+          output: { type: 'object', properties: { n: { type: 'integer' } }, required: ['n'] },
+        })
+        expectTypeOf(await run.output()).toEqualTypeOf<{ n: number }>()
+        const wire = await app.run({ ...tea, outputContract: { schema: jsonLine } })
+        expectTypeOf(wire.output).toEqualTypeOf<{ line: string } | undefined>()
+      },
+      async attached(app) {
+        expectTypeOf(await app.attach('r')).toEqualTypeOf<RunHandle<Json>>()
+        expectTypeOf(await app.attach('r', { output: Line })).toEqualTypeOf<RunHandle<{ line: string }>>()
+      },
+    }
+    expect(Object.keys(typed)).toHaveLength(5)
+  })
+
+  it('are `Json` where the compiler does not know the schema', () => {
+    const typed: Typed = {
+      async wire(app) {
+        const envelope: WireEnvelope = { ...tea, outputContract: { schema: jsonLine } }
+        expectTypeOf((await app.run(envelope)).output).toEqualTypeOf<Json | undefined>()
+      },
+      async widened(app) {
+        const envelope = { ...tea, outputContract: { schema: { type: 'object' } } }
+        expectTypeOf((await app.run(envelope)).output).toEqualTypeOf<Json | undefined>()
+      },
+      async parsed(app) {
+        expectTypeOf((await app.run(JSON.parse('{}'))).output).toEqualTypeOf<Json | undefined>()
+      },
+    }
+    expect(Object.keys(typed)).toHaveLength(3)
+  })
+
+  it('are a union on the status', () => {
+    const typed = (result: RunResult<{ line: string }>) => {
+      if (result.status === 'completed') {
+        expectTypeOf(result).toEqualTypeOf<CompletedRun<{ line: string }>>()
+        return result.output.line
+      }
+      if (result.status === 'failed') return [result.failure, result.error.message, result.issues]
+      if (result.status === 'cancelled') return result.runId
+      return result.asks.map(({ question }) => question)
+    }
+    expect(typed).toBeTypeOf('function')
+  })
+
+  it('let events, asks and partial values be iterated', () => {
+    const typed = async (run: RunHandle<{ line: string }>) => {
+      for await (const ask of run.asks()) {
+        expectTypeOf(ask).toEqualTypeOf<OpenAsk>()
+        await ask.approve({ by: 'ann' })
+        await ask.reject({ by: 'ann', note: 'Too long', rejectAction: 'retry' })
+        await ask.edit({ by: 'ann', value: { line: 'Tea.' } })
+        await ask.answer({ by: 'ann', value: 'EU' })
+      }
+      for await (const event of run.events({ after: 2 }))
+        if (event.type === 'complete') expectTypeOf(event.payload.output).toEqualTypeOf<Json | undefined>()
+      for await (const partial of run.partials()) expectTypeOf(partial.value).toEqualTypeOf<unknown>()
+      await run.cancel({ by: 'ann' })
+    }
+    expect(typed).toBeTypeOf('function')
+  })
+})
+
+describe('what does not compile', () => {
+  it('is what is not an envelope', () => {
+    const refused: ((app: App) => unknown)[] = [
+      // @ts-expect-error: a number
+      (app) => app.run(42),
+      // @ts-expect-error: a text
+      (app) => app.start('One line'),
+      // @ts-expect-error: JSON of unknown shape; `prepare` takes it
+      (app) => app.run({} as unknown),
+      // @ts-expect-error: no objective
+      (app) => app.run({ output: Line }),
+      // @ts-expect-error: no schema of the answer
+      (app) => app.run({ objective: 'One line' }),
+      // @ts-expect-error: a misspelled key
+      (app) => app.run({ objectiv: 'One line', output: Line }),
+      // @ts-expect-error: a misspelled key beside the right ones
+      (app) => app.start({ ...tea, output: Line, aprove: 'final' }),
+      // @ts-expect-error: names of both kinds
+      (app) => app.run({ ...tea, output: Line, outputContract: { schema: jsonLine } }),
+      // @ts-expect-error: `approve` belongs to `output`
+      (app) => app.run({ ...tea, outputContract: { schema: jsonLine }, approve: 'final' }),
+      // @ts-expect-error: an unknown kind of approval
+      (app) => app.run({ ...tea, output: Line, approve: 'first' }),
+      // @ts-expect-error: a misspelled policy
+      (app) => app.run({ ...tea, output: Line, policies: { onNodeFial: 'ask' } }),
+      // @ts-expect-error: an unknown trigger
+      (app) => app.run({ ...tea, output: Line, policies: { runtime: [{ id: 'p', trigger: 'on', action }] } }),
+      // @ts-expect-error: a limit that is a text
+      (app) => app.run({ ...tea, output: Line, constraints: { maxCalls: '3' } }),
+      // @ts-expect-error: a misspelled option
+      (app) => app.run({ ...tea, output: Line }, { runid: 'r' }),
+    ]
+    expect(refused).toHaveLength(14)
+  })
+
+  it('is a draft with a misspelled key, and a member that the answer does not have', () => {
+    const refused: unknown[] = [
+      // @ts-expect-error: a misspelled key of a node
+      (): DraftInput => ({ nodes: [{ id: 'write', capability: 'write' }] }),
+      // @ts-expect-error: an unknown way on
+      (): DraftInput => ({ nodes: [{ id: 'write', onFail: 'retry' }] }),
+      // @ts-expect-error: a node without an id
+      (app: App) => app.run({ ...tea, output: Line }, { draft: { nodes: [{ capabilityId: 'write' }] } }),
+      // @ts-expect-error: the answer has no such member
+      async (run: RunHandle<{ line: string }>) => (await run.output()).lines,
+      // @ts-expect-error: only a completed run has an output
+      (result: RunResult<{ line: string }>) => result.output.line,
+      // @ts-expect-error: without the person who decides
+      (ask: OpenAsk) => ask.approve(),
+      // @ts-expect-error: a misspelled key in a typed variable
+      (): EnvelopeInput<typeof Line> => ({ objective: 'One line', outputs: Line }),
+    ]
+    expect(refused).toHaveLength(7)
+  })
+})
+
+const write = defineCapability({
+  id: 'write',
+  input: z.object({ topic: z.string() }),
+  output: Line,
+  run: ({ topic }) => ({ line: `Time for ${topic}.` }),
+})
+
+describe('a typed run', () => {
+  it.each([
+    ['Zod 4', Line],
+    ['Zod 3', z3.object({ line: z3.string() })],
+    ['Valibot', v.object({ line: v.string() })],
+    ['ArkType', type({ line: 'string' })],
+    ['a JSON Schema', jsonLine],
+  ])('asks before the final answer, with %s', async (_, output) => {
+    await using app = await createApp({ capabilities: [write] })
+    const run = await app.start({ ...tea, output, approve: 'final' })
+    const asked: unknown[] = []
+    for await (const ask of run.asks()) {
+      asked.push([ask.kind, ask.value])
+      await ask.approve({ by: 'ann' })
+    }
+    expect(asked).toEqual([['final', { line: 'Time for tea.' }]])
+    expect(await run.result()).toMatchObject({ status: 'completed', output: { line: 'Time for tea.' } })
+    expect(await run.output()).toEqual({ line: 'Time for tea.' })
+    const types: string[] = []
+    for await (const event of run.events()) types.push(event.type)
+    expect(types).toEqual(expect.arrayContaining(['start', 'hitl_request', 'hitl_resolved', 'complete']))
+  })
+
+  it('reports every open ask, also to a handle that comes later, and a rejection with its note', async () => {
+    await using app = await createApp({ capabilities: [write] })
+    const { id } = await app.start({ ...tea, output: Line, approve: 'final' }, { runId: 'r' })
+    const waiting = await (await app.attach(id)).result()
+    expect(waiting).toMatchObject({ status: 'awaiting_hitl', asks: [{ kind: 'final' }] })
+    const run = await app.attach(id, { output: Line })
+    await expect(run.output()).rejects.toMatchObject({ code: 'run/waiting' })
+    let asks = 0
+    for await (const ask of run.asks())
+      await (asks++ === 0
+        ? ask.reject({ by: 'ann', note: 'Once more' })
+        : ask.edit({ by: 'ann', value: { line: 'Tea.' } }))
+    expect([asks, await run.output()]).toEqual([2, { line: 'Tea.' }])
+    await expect(app.attach('unknown')).rejects.toMatchObject({ code: 'run/missing' })
+  })
+
+  it('passes the answer through the validator, which converts and refuses', async () => {
+    await using app = await createApp({ capabilities: [write] })
+    const long = z.object({ line: z.string().transform((line) => line.length) })
+    expect(await (await app.start({ ...tea, output: long })).output()).toEqual({ line: 13 })
+    const short = z.object({ line: z.string().refine((line) => line.length < 5, 'at most 4 letters') })
+    const result = await app.run({ ...tea, outputContract: { schema: short } })
+    expect(result).toMatchObject({
+      status: 'failed',
+      failure: 'contract/unmet',
+      issues: [{ at: { pointer: '/line' }, message: 'at most 4 letters' }],
+    })
+  })
+
+  it('without an answer throws an error of the package from `output`, with the issues', async () => {
+    await using app = await createApp({ capabilities: [write] })
+    const run = await app.start(
+      { ...tea, output: z.object({ price: z.number() }) },
+      { draft: { nodes: [{ id: 'write', capabilityId: 'write' }] } },
+    )
+    expect(await run.result()).toMatchObject({ status: 'failed', failure: 'plan/rejected' })
+    const error = await run.output().catch((cause: unknown) => cause)
+    expect(ProvisoError.is(error) && [error.code, error.issues?.length]).toEqual(['run/failed', 1])
+    const cancelled = await app.start({ ...tea, output: Line, approve: 'final' })
+    await cancelled.result()
+    await cancelled.cancel({ by: 'ann' })
+    await expect(cancelled.output()).rejects.toMatchObject({ code: 'run/cancelled' })
+  })
+
+  it('is the same run under the same id and request, and refused with the difference under another', async () => {
+    let calls = 0
+    const counted = defineCapability({
+      id: 'write',
+      input: z.object({ topic: z.string() }),
+      output: Line,
+      run: ({ topic }) => ({ line: `${topic} ${++calls}` }),
+    })
+    await using app = await createApp({ capabilities: [counted] })
+    const start = (more = {}) => app.start({ ...tea, ...more, output: Line }, { runId: 'r' })
+    const runs = await Promise.all([start(), start()])
+    expect(await Promise.all(runs.map((run) => run.output()))).toEqual([{ line: 'tea 1' }, { line: 'tea 1' }])
+    expect(await (await start()).output()).toEqual({ line: 'tea 1' })
+    expect(calls).toBe(1)
+    await expect(start({ inputs: { topic: 'milk' } })).rejects.toMatchObject({
+      code: 'run/exists',
+      message: 'Cannot start run "r": it exists with another `inputs`',
+    })
+    const otherTenant = app.start({ ...tea, output: Line }, { runId: 'r', tenant: 'other' })
+    await expect(otherTenant).rejects.toThrow('another `tenant`')
+  })
+
+  it('reports mistakes in the names that the caller has used', async () => {
+    await using app = await createApp({ capabilities: [write] })
+    const both = { ...tea, output: Line, outputContract: { schema: jsonLine } }
+    await expect(app.start(both as never)).rejects.toThrow('both `output` and `outputContract`')
+    await expect(app.start({ ...tea, approve: 'final' } as never)).rejects.toMatchObject({
+      code: 'envelope/invalid',
+      message: expect.stringContaining('"output" is missing'),
+    })
+    await expect(app.start({ ...tea, output: { type: 'nothing' } })).rejects.toMatchObject({
+      issues: [{ at: { pointer: expect.stringMatching(/^\/output/) } }],
+    })
+    await expect(app.start({ ...tea, output: Line, approve: 'first' } as never)).rejects.toThrow(
+      '`approve` must be "final"',
+    )
+  })
+})
