@@ -44,7 +44,7 @@ export const rules = {
     health: domain,
     adapters: domain,
     testing: domain,
-    // Runs in the program of an agent, beside a server that is somewhere else: no engine, no adapters.
+    // Runs in the program of an agent, not in a server: no engine, no adapters.
     agent: domain,
     // Facets and capabilities of one domain, for catalogs that select them.
     presets: ['adapters', ...domain],

@@ -25,7 +25,9 @@ afterEach(async () => {
 })
 
 /** In a project of its own that has the package installed. */
-function typescriptProgram(): readonly string[] {
+function typescriptProgram(
+  source = readFileSync(join(root, 'examples/agent.ts'), 'utf8'),
+): readonly string[] {
   requireBuild()
   mkdirSync(join(folder, 'node_modules'), { recursive: true })
   for (const [name, target] of [
@@ -35,7 +37,7 @@ function typescriptProgram(): readonly string[] {
     rmSync(join(folder, 'node_modules', name), { force: true })
     symlinkSync(target, join(folder, 'node_modules', name), 'junction')
   }
-  const { outputText } = ts.transpileModule(readFileSync(join(root, 'examples/agent.ts'), 'utf8'), {
+  const { outputText } = ts.transpileModule(source, {
     compilerOptions: { module: ts.ModuleKind.ESNext, target: ts.ScriptTarget.ES2023 },
   })
   const program = join(folder, 'agent.mjs')
@@ -96,8 +98,37 @@ it('an agent works with `proviso serve --dev`, over HTTP alone', async () => {
   expect(await response.json()).toMatchObject({ status: 'completed' })
 })
 
+const page = readFileSync(join(root, 'docs/reference/agents.md'), 'utf8')
+/** The first block of code in a language. */
+const getSnippet = (language: string) => page.split(`\n\`\`\`${language}\n`)[1]?.split('\n```')[0] ?? ''
+const snippets = [
+  { language: 'ts', program: () => typescriptProgram(getSnippet('ts')) },
+  { language: 'python', program: () => ['python3', '-B', '-c', getSnippet('python')] },
+]
+
+describe.each(hasPython() ? snippets : snippets.slice(0, 1))(
+  'the first program of the page in $language',
+  ({ language, program }) => {
+    it('runs as it is printed, in at most 15 lines', async () => {
+      expect(getSnippet(language).trimEnd().split('\n').length).toBeLessThanOrEqual(15)
+      const { app, address, agentToken } = await serveAgents()
+      await startAgent(program(), {
+        PROVISO_URL: address,
+        PROVISO_TOKEN: await agentToken(),
+        PYTHONPATH: join(root, 'agents/python'),
+      })
+      const line = { type: 'object', properties: { line: { type: 'string' } }, required: ['line'] }
+      const envelope = { objective: 'One line', inputs: { topic: 'tea' }, outputContract: { schema: line } }
+      expect(await app.run(envelope)).toMatchObject({
+        status: 'completed',
+        output: { line: 'Time for tea.' },
+      })
+    })
+  },
+)
+
 const examples = [
-  { file: 'examples/agent.ts', most: 20, program: typescriptProgram },
+  { file: 'examples/agent.ts', most: 20, program: () => typescriptProgram() },
   {
     file: 'agents/python/example.py',
     most: 20,
