@@ -48,7 +48,7 @@ export const rules = {
     agent: domain,
     // Facets and capabilities of one domain, for catalogs that select them.
     presets: ['adapters', ...domain],
-    // Types of the HTTP API, generated from the routes, for TypeScript clients such as the console.
+    // Client of the HTTP API, with types generated from the routes; for browsers too, so it shares nothing with the server.
     client: [],
     // Reads the environment, whose keys the table of providers lists; only the modules that assemble the app may import it.
     env: ['adapters'],
@@ -67,7 +67,7 @@ export const rules = {
     re2js: ['schema'],
     '@noble/hashes': ['base'],
     canonicalize: ['base'],
-    '@standard-schema/spec': ['schema', 'output'],
+    '@standard-schema/spec': ['schema', 'output', 'client'],
     minisearch: ['plan'],
     kysely: ['adapters'],
     libsql: ['adapters'],
@@ -79,7 +79,7 @@ export const rules = {
     '@ai-sdk/openai-compatible': ['adapters'],
     zod: ['adapters'],
     undici: ['adapters'],
-    'eventsource-parser': ['adapters'],
+    'eventsource-parser': ['adapters', 'client'],
     'ipaddr.js': ['adapters'],
     '@opentelemetry/api': ['adapters'],
     fastify: ['server'],
@@ -96,7 +96,7 @@ export const rules = {
     picocolors: ['cli'],
   },
   // Modules that must run in a browser, and the files in them that are for Node alone.
-  browserSafe: ['base', 'schema', 'output', 'domain', 'plan'],
+  browserSafe: ['base', 'schema', 'output', 'domain', 'plan', 'client'],
   nodeOnly: /^(output\/thread\/|domain\/capability\/call-signature\.ts$)/,
   // Packages that the examples may import besides this package and Node.
   examples: ['zod'],
