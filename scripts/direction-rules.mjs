@@ -57,6 +57,7 @@ export const rules = {
     app: ['app-options', 'server', 'pipeline', 'health', 'adapters', 'testing', 'env', ...engine],
     cli: ['app', 'presets', 'adapters', 'env', 'server', 'pipeline', 'health', ...engine],
     index: ['app', 'pipeline', ...engine],
+    types: ['app', 'pipeline', ...engine],
   },
   // Files of a folder that other folders may import: the entry points of package.json and the files of `insideOnly`.
   entryFiles: withInsideOnly(publicFiles()),

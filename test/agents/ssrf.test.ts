@@ -2,7 +2,8 @@
 import { createServer, type Server } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createMemoryStore } from '../../src/adapters/stores/memory/memory.ts'
-import type { AttemptResult, Dispatch } from '../../src/index.ts'
+import type { AttemptResult } from '../../src/index.ts'
+import type { Dispatch } from '../../src/types.ts'
 import {
   type AddressFilterOptions,
   createAddressFilter,

@@ -5,8 +5,8 @@ import {
   type DefinedCapability,
   defineCapability,
   type JournalEvent,
-  type Outcome,
 } from '../../src/index.ts'
+import type { Outcome } from '../../src/types.ts'
 import { createQuickClock, patient } from '../quick-clock.ts'
 import { callBack, serveCallbacks } from './callbacks.ts'
 import { closedAddress, hostileServer, type Script } from './hostile-server.ts'

@@ -1,5 +1,5 @@
 /** What hostile servers do, one row each, and what is promised of their callers. */
-import type { Outcome } from '../../src/index.ts'
+import type { Outcome } from '../../src/types.ts'
 import type { Act, Script } from './hostile-server.ts'
 
 /** What a good server says, and what one says that refuses; as bodies of the wire. */

@@ -76,10 +76,10 @@ describe('README', () => {
     else expect(block.exec(readme)?.[1]).toBe(example)
   })
 
-  it('shows the output of the run as in its example', () => {
+  it('shows the run of its example word for word', () => {
     const readme = readFileSync(join(root, 'README.md'), 'utf8')
-    const [, shown = '-'] = /^```ts\n(const app[\s\S]*?)^```\n/m.exec(readme) ?? []
-    expect(readFileSync(join(folder, 'run-a-draft.ts'), 'utf8')).toContain(shown)
+    const [, shown = '-'] = /^```ts\n(import \{ createApp[\s\S]*?)^```\n/m.exec(readme) ?? []
+    expect(readFileSync(join(folder, 'typed-run.ts'), 'utf8')).toContain(shown)
   })
 })
 

@@ -1,7 +1,8 @@
 /** What the simulation taught the engine and a seed would show less plainly than a few lines. */
 import { afterEach, describe, expect, it } from 'vitest'
 import { createMemoryStore } from '../../src/adapters/stores/memory/memory.ts'
-import type { Dispatch, Draft, Envelope, RuntimePolicy } from '../../src/index.ts'
+import type { Draft, Envelope } from '../../src/index.ts'
+import type { Dispatch, RuntimePolicy } from '../../src/types.ts'
 import { systemClock } from '../seams/base.ts'
 import { createEngine, type Engine, type EngineOptions, fact } from '../seams/engine.ts'
 import { catalog, inputSchema, valueSchema } from '../sim/catalog.ts'

@@ -1,6 +1,7 @@
 /** Replay on histories of the simulation: no difference where nothing is changed, and else exactly the decisions that change. */
 import { describe, expect, it } from 'vitest'
-import type { JournalEvent, ReplayChanges, RuntimePolicy } from '../../src/index.ts'
+import type { JournalEvent } from '../../src/index.ts'
+import type { ReplayChanges, RuntimePolicy } from '../../src/types.ts'
 import { listTriggers } from '../seams/domain.ts'
 import { knowCapabilities, replayRun } from '../seams/engine.ts'
 import { catalog } from '../sim/catalog.ts'

@@ -1,6 +1,7 @@
 /** A new plan while items or rounds wait for people: what is done and approved stays, and what waits keeps waiting. */
 import { describe, expect, it } from 'vitest'
-import type { App, Decision, Json } from '../../src/index.ts'
+import type { App, Json } from '../../src/index.ts'
+import type { Decision } from '../../src/types.ts'
 import { journal, open } from '../journeys/support.ts'
 import { envelope, loopDraft, mapDraft, working } from './support.ts'
 

@@ -1,6 +1,7 @@
 /** What a function of a capability can say besides its result: that the inputs never succeed, or that it needs an answer. */
 import { expect, it } from 'vitest'
-import { defineCapability, type Json, type JsonSchema, type LocalFunction } from '../../src/index.ts'
+import { defineCapability, type Json, type JsonSchema } from '../../src/index.ts'
+import type { LocalFunction } from '../../src/types.ts'
 import { answer, envelope, open, text } from './support.ts'
 
 const draft = { nodes: [{ id: 'write', capabilityId: 'write', label: 'Writer', retry: { max: 3 } }] }

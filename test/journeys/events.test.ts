@@ -1,6 +1,7 @@
 /** What the events of a run say, by the names of the specification; and what an attempt can and cannot change. */
 import { expect, it } from 'vitest'
-import type { EventPayloads, EventType, JournalEvent, Planner } from '../../src/index.ts'
+import type { JournalEvent, Planner } from '../../src/index.ts'
+import type { EventPayloads, EventType } from '../../src/types.ts'
 import { answer, envelope, journal, local, open, says, typesOf } from './support.ts'
 
 function payloads<T extends EventType>(events: readonly JournalEvent[], type: T): EventPayloads[T][] {

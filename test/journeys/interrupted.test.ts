@@ -2,13 +2,8 @@
 import { describe, expect, it } from 'vitest'
 import { compatible } from '../../src/adapters/providers/compatible.ts'
 import { createMemoryStore } from '../../src/adapters/stores/memory/memory.ts'
-import {
-  type App,
-  defineCapability,
-  type EventPayloads,
-  type EventType,
-  type JournalEvent,
-} from '../../src/index.ts'
+import { type App, defineCapability, type JournalEvent } from '../../src/index.ts'
+import type { EventPayloads, EventType } from '../../src/types.ts'
 import type { Reply } from '../models/openai-server.ts'
 import { serveModel } from '../models/serve-model.ts'
 import { answer, envelope, journal, local, open, text } from './support.ts'

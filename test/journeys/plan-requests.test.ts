@@ -1,16 +1,9 @@
 /** Asking for a plan: what the request contains, who is asked again, what drafting costs, and what the plan says about its nodes. */
 import { modelPlanner, promptLimits } from 'proviso/plan'
 import { describe, expect, it } from 'vitest'
-import {
-  createApp,
-  type Draft,
-  type DraftRequest,
-  type EventPayloads,
-  type ModelRequest,
-  type Planner,
-  type Provider,
-} from '../../src/index.ts'
+import { createApp, type Draft, type ModelRequest, type Planner, type Provider } from '../../src/index.ts'
 import { rehearsal } from '../../src/testing/index.ts'
+import type { DraftRequest, EventPayloads } from '../../src/types.ts'
 import { createEngine } from '../seams/engine.ts'
 import { answer, envelope, journal, local, open, says, text, typesOf } from './support.ts'
 

@@ -3,16 +3,9 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { modelPlanner } from 'proviso/plan'
 import { describe, expect, it } from 'vitest'
-import {
-  type Draft,
-  type DraftRequest,
-  defineCapability,
-  type EventPayloads,
-  type Json,
-  type Planner,
-  type Provider,
-} from '../../src/index.ts'
+import { type Draft, defineCapability, type Json, type Planner, type Provider } from '../../src/index.ts'
 import { marketingCapabilities } from '../../src/presets/marketing/index.ts'
+import type { DraftRequest, EventPayloads } from '../../src/types.ts'
 import { root } from '../support.ts'
 import { answer, envelope, journal, local, open, says, text, typesOf } from './support.ts'
 

@@ -1,6 +1,6 @@
 /** Notifications of what happens in this process: everything once, in order, and without cost for the run. */
 import { describe, expect, it } from 'vitest'
-import type { LifecycleNotice } from '../../src/index.ts'
+import type { LifecycleNotice } from '../../src/types.ts'
 import { lifecycleLimits } from '../seams/engine.ts'
 import { answer, envelope, journal, local, open, rao, says } from './support.ts'
 

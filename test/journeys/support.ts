@@ -5,15 +5,14 @@ import {
   type AppOptions,
   type Capability,
   createApp,
-  type Decision,
   type DefinedCapability,
   defineCapability,
   type JournalEvent,
   type Json,
   type JsonSchema,
-  type LocalFunction,
 } from '../../src/index.ts'
 import { marketingFacets } from '../../src/presets/marketing/index.ts'
+import type { Decision, LocalFunction } from '../../src/types.ts'
 import { loadAsks, verifyHistory } from '../seams/engine.ts'
 
 const apps = new Set<App>()

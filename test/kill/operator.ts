@@ -1,6 +1,7 @@
 /** Simulates people: they answer every ask, as often as they are notified, until it is resolved. */
-import type { App, AskRow, Reply } from '../../src/index.ts'
+import type { App, Reply } from '../../src/index.ts'
 import { ProvisoError } from '../../src/output/index.ts'
+import type { AskRow } from '../../src/types.ts'
 import { type Effect, readLog } from './effects.ts'
 import type { ChildTask } from './messages.ts'
 import { notTwice, paid } from './workload.ts'

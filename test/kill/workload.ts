@@ -7,11 +7,11 @@ import {
   type Capability,
   type DefinedCapability,
   type Draft,
-  type DraftNode,
   defineCapability,
   type Json,
   type Provider,
 } from '../../src/index.ts'
+import type { DraftNode } from '../../src/types.ts'
 import type { Effect } from './effects.ts'
 
 const text = { type: 'object', properties: { text: { type: 'string' } }, required: ['text'] } as const

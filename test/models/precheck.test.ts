@@ -1,7 +1,8 @@
 /** The reasoning precheck: off unless asked for, small, and it never fails an attempt. */
 import { describe, expect, it } from 'vitest'
-import type { Dispatch, Json, ModelRequest } from '../../src/index.ts'
+import type { Json, ModelRequest } from '../../src/index.ts'
 import { type Fault, rehearsal } from '../../src/testing/index.ts'
+import type { Dispatch } from '../../src/types.ts'
 import { parseCapability } from '../seams/domain.ts'
 import { agreement, modelDispatcher } from '../seams/models.ts'
 

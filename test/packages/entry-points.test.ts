@@ -32,6 +32,15 @@ describe('entry points', () => {
     expect(done.stdout.trim().split(' ').sort()).toEqual(['createApp', 'defineCapability', 'tracedProvider'])
   })
 
+  it('exports at most 60 names at the root, types included', () => {
+    const exported = [
+      ...readFileSync(join(root, 'src/index.ts'), 'utf8').matchAll(/^export [^{]*\{([^}]*)\}/gm),
+    ]
+    const names = exported.flatMap(([, list = '']) => list.split(',')).filter((name) => name.trim() !== '')
+    expect(names.length).toBeGreaterThan(40)
+    expect(names.length).toBeLessThanOrEqual(60)
+  })
+
   it('loads no database before one is used', async () => {
     const program = `
       await import('proviso')

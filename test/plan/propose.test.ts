@@ -1,8 +1,9 @@
 /** The model planner: what the model receives, how its text becomes a draft, and what happens when it does not. */
 import { modelPlanner, promptLimits, propose, prove, withBuiltins } from 'proviso/plan'
 import { describe, expect, it } from 'vitest'
-import type { Capability, DraftRequest, ModelAnswer, ModelRequest, Provider } from '../../src/index.ts'
+import type { Capability, ModelAnswer, ModelRequest, Provider } from '../../src/index.ts'
 import { marketingFacets } from '../../src/presets/marketing/index.ts'
+import type { DraftRequest } from '../../src/types.ts'
 import { createQuickClock } from '../quick-clock.ts'
 import { capability, constraint, envelope, list, object } from './support.ts'
 

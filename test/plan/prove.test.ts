@@ -1,7 +1,8 @@
 /** What `prove` demands of a draft, obligation by obligation, and what it makes of one that is right. */
 import { diagnosticTable, type ProveRequest, prove } from 'proviso/plan'
 import { describe, expect, it } from 'vitest'
-import type { Constraint, Draft, Facet, Json, JsonSchema } from '../../src/index.ts'
+import type { Draft, Facet, Json, JsonSchema } from '../../src/index.ts'
+import type { Constraint } from '../../src/types.ts'
 import {
   capability,
   codesOf,

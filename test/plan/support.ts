@@ -1,16 +1,7 @@
 /** Envelopes, capabilities and drafts for tests of the prover, with only what a test is about written out. */
 import { type ProveRequest, prove } from 'proviso/plan'
-import type {
-  Capability,
-  Constraint,
-  Diagnostic,
-  DiagnosticBundle,
-  Envelope,
-  Json,
-  JsonSchema,
-  Level,
-  Plan,
-} from '../../src/index.ts'
+import type { Capability, Envelope, Json, JsonSchema } from '../../src/index.ts'
+import type { Constraint, Diagnostic, DiagnosticBundle, Level, Plan } from '../../src/types.ts'
 
 export const object = (
   properties: Record<string, JsonSchema>,

@@ -1,7 +1,7 @@
 /** What holds for every text: valid JSON is left alone, nothing throws, streams end like whole texts, repairs replay. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { ReaderEvent } from '../../src/index.ts'
+import type { ReaderEvent } from '../../src/output/index.ts'
 import { createReader, parse, replay } from '../../src/output/index.ts'
 import { noiseCorpus, sameJson } from '../../src/testing/index.ts'
 

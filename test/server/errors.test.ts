@@ -1,6 +1,6 @@
 /** Promises about failed runs over HTTP: one shape of errors at every location, and no other (C50). */
 import { describe, expect, it } from 'vitest'
-import type { ErrorEnvelope } from '../../src/index.ts'
+import type { ErrorEnvelope } from '../../src/types.ts'
 import { errorSchema } from '../seams/domain.ts'
 import { compileSchema } from '../seams/schema.ts'
 import { api, approved, frames, local, rao, type Served, says, serve, start, text } from './support.ts'

@@ -7,7 +7,7 @@ import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import ts from 'typescript'
 import { describe, expect, expectTypeOf, it } from 'vitest'
-import type { AttemptIssueCode, RunIssueCode, RunResult } from '../../src/index.ts'
+import type { RunIssueCode, RunResult } from '../../src/index.ts'
 import { parse, type ReaderIssueCode } from '../../src/output/index.ts'
 import {
   type compilePipeline,
@@ -26,6 +26,7 @@ import {
   type RegisterIssueCode,
 } from '../../src/plan/index.ts'
 import { type ProblemIssueCode, refusalTable } from '../../src/server/index.ts'
+import type { AttemptIssueCode } from '../../src/types.ts'
 import { errorTable } from '../seams/base.ts'
 import { attemptIssueTable, failureTable, parseIssueTable } from '../seams/domain.ts'
 import { readerIssueTable } from '../seams/output.ts'
