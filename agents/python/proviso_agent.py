@@ -168,8 +168,8 @@ def _is_kept(answer):
 class _Call:
     """A call in progress. The condition guards all fields."""
 
-    def __init__(self, key, body):
-        self.key, self.body = key, body
+    def __init__(self, key, body, before=None):
+        self.key, self.body, self.before = key, body, before
         self.condition, self.cancelled = threading.Condition(), threading.Event()
         self.chunks, self.waiting = [], 0
         self.has_ended, self.answer, self.accepted = False, None, None
@@ -221,7 +221,7 @@ class Agent:
             if "answer" in call:
                 self._spawn(self._deliver, call, call["answer"])
             else:
-                self._accept(self._call(call["idempotencyKey"], call["body"]), call["callbackUrl"])
+                self._call(call["idempotencyKey"], call["body"], accepted=call)
         threading.Thread(target=self._keep_alive, daemon=True).start()
 
     def wait(self):
@@ -323,12 +323,15 @@ class Agent:
             self._nonces[nonce] = now + 2 * WINDOW_SECONDS
             return "first"
 
-    def _call(self, key, body):
-        """Starts a call, or joins the one in progress under the same key."""
+    def _call(self, key, body, accepted=None):
+        """Starts a call, or joins the one in progress under the same key. `accepted`: of an earlier process."""
         with self._lock:
-            call = self._running.get(key)
-            if call is None:
-                call = self._running[key] = _Call(key, body)
+            call = before = self._running.get(key)
+            # A cancelled call may take a while to stop: the next one under its key waits for it.
+            if before is None or before.cancelled.is_set():
+                call = self._running[key] = _Call(key, body, before)
+                # Before the function starts: it may end at once.
+                call.accepted = accepted
                 self._spawn(self._execute, call)
             with call.condition:
                 call.waiting += 1
@@ -336,6 +339,8 @@ class Agent:
 
     def _execute(self, call):
         answer = before = None
+        if call.before:
+            call.before.wait(lambda: call.before.answer is not None, None, lambda: False)
         try:
             record = self._calls.read(call.key)
             before = record and (record["call"].get("answer") if record["status"] == "accepted" else record["answer"])
@@ -351,7 +356,8 @@ class Agent:
             call.answer = answer or {"unavailable": True}
             call.condition.notify_all()
         with self._lock:
-            self._running.pop(call.key, None)
+            if self._running.get(call.key) is call:
+                del self._running[call.key]
         if accepted and answer:
             self._deliver(accepted, answer)
 

@@ -41,7 +41,7 @@ export interface RunningCalls {
 
 export function createRunningCalls(options: RunningCallsOptions): RunningCalls {
   const { calls, postCallback, onError } = options
-  const running = new Map<string, RunningCall & { readonly abort: () => void }>()
+  const running = new Map<string, ReturnType<typeof createCall>>()
   const pending = new Set<Promise<unknown>>()
 
   const track = (work: Promise<unknown>) => {
@@ -65,13 +65,13 @@ export function createRunningCalls(options: RunningCallsOptions): RunningCalls {
     track(deliver(call, answer).catch(report('deliver the answer of a call')))
 
   const start = (key: string, body: CallBody) => {
-    const joined = running.get(key)
-    if (joined) return joined
-    const call = createCall(key, body, options, deliverLater)
+    const before = running.get(key)
+    if (before && !before.isAborted()) return before
+    // A cancelled call may take a while to stop: the next one under its key waits for it.
+    const call = createCall(key, body, { ...options, deliver: deliverLater, before: before?.answer })
     running.set(key, call)
-    const end = () => running.delete(key)
-    const ended = call.answer.then(end, end)
-    track(ended)
+    const end = () => void (running.get(key) === call && running.delete(key))
+    track(call.answer.then(end, end))
     return call
   }
 
@@ -93,11 +93,17 @@ export function createRunningCalls(options: RunningCallsOptions): RunningCalls {
   }
 }
 
+interface CreateCallOptions extends RunningCallsOptions {
+  /** Posts the answer of an accepted call. */
+  readonly deliver: (call: AcceptedCall, answer: CallAnswer) => void
+  /** The answer of a cancelled call under the same key. */
+  readonly before: Promise<unknown> | undefined
+}
+
 function createCall(
   key: string,
   body: CallBody,
-  { calls, runFunction, onError }: RunningCallsOptions,
-  deliver: (call: AcceptedCall, answer: CallAnswer) => void,
+  { calls, runFunction, onError, deliver, before: cancelled }: CreateCallOptions,
 ) {
   const controller = new AbortController()
   const chunks: string[] = []
@@ -116,6 +122,7 @@ function createCall(
     }
   }
   const execute = async (): Promise<CallAnswer> => {
+    await cancelled?.catch(() => undefined)
     const stored = await calls.read(key)
     const before = stored?.status === 'accepted' ? stored.call.answer : stored?.answer
     const answer =
@@ -145,7 +152,10 @@ function createCall(
     },
     attach() {
       waiting++
+      let isAttached = true
       return () => {
+        if (!isAttached) return
+        isAttached = false
         waiting--
         if (waiting === 0 && !accepted) controller.abort(new Error('The caller closed the connection'))
       }
@@ -162,5 +172,6 @@ function createCall(
       return isStored
     },
     abort: () => controller.abort(new Error('The agent is closing')),
+    isAborted: () => controller.signal.aborted,
   }
 }

@@ -11,6 +11,7 @@ import { createServer, createToken } from '../../src/server/index.ts'
 import { leave, open } from '../journeys/support.ts'
 import { type Signed, sign, signatureHeaders } from '../seams/agents.ts'
 import { systemClock } from '../seams/base.ts'
+import { flexToken } from '../server/support.ts'
 import { api } from './support.ts'
 
 const Topic = z.object({ topic: z.string() })
@@ -49,12 +50,12 @@ function newFolder(): string {
 async function serve({ store = createMemoryStore(), port = 0 }: { store?: Store; port?: number } = {}) {
   let address = ''
   const app = await open({ store, http: { allowLoopback: true, callbackUrl: () => address } })
-  const server = createServer({ app }, { auth: { token: 'admin' } })
+  const server = createServer({ app }, { auth: { token: flexToken } })
   opened.add(server)
   address = await server.listen({ port })
   const { token } = await createToken(store.records.tokens, { tenant: 'default', role: 'agent', name: 'a' })
   const send = async (path: string, body?: unknown) => {
-    const headers = { authorization: 'Bearer admin', 'content-type': 'application/json' }
+    const headers = { authorization: `Bearer ${flexToken}`, 'content-type': 'application/json' }
     const post = body !== undefined && { method: 'POST', body: JSON.stringify(body) }
     // biome-ignore lint/suspicious/noExplicitAny: answers of many routes
     return (await fetch(`${address}${api}${path}`, { headers, ...post })).json() as Promise<any>
@@ -351,6 +352,42 @@ describe('as a fetch handler, an agent', () => {
     expect((await send({ nonce: 'once-only' })).status).toBe(409)
     expect((await send({ nonce: 'once-only', key: 'key-2' })).status).toBe(409)
     expect(topics).toEqual(['tea'])
+  })
+
+  it('runs a call again that was cancelled, when the first one has stopped', async () => {
+    const { options } = await serve()
+    const calls = createFileCallStore(newFolder())
+    let stop = () => {}
+    let [active, most, started] = [0, 0, 0]
+    const agent = await serveAgent({
+      ...options,
+      port: false,
+      url: 'http://127.0.0.1:9/',
+      calls,
+      async run(inputs, { signal }) {
+        most = Math.max(most, ++active)
+        if (++started === 1) {
+          await new Promise<void>((resolve) => {
+            stop = resolve
+          })
+          active--
+          throw signal.reason
+        }
+        active--
+        return write(inputs)
+      },
+    })
+    const signingKey = (await calls.readSigningKey?.()) ?? ''
+    const gone = new AbortController()
+    const first = agent.fetch(new Request(toRequest({}, signingKey), { signal: gone.signal }))
+    await until(() => started === 1)
+    gone.abort()
+    const second = agent.fetch(toRequest({}, signingKey))
+    await until(() => active === 1)
+    stop()
+    expect((await first).status).toBe(500)
+    expect(await (await second).json()).toEqual({ line: 'Time for tea.' })
+    expect([started, most]).toEqual([2, 1])
   })
 
   it('does not run a call when its store cannot be read', async () => {
