@@ -129,10 +129,14 @@ export function sha256Hex(text: string): string {
 type NodeHash = (algorithm: string, data: string | Uint8Array) => string
 
 /** Several times faster than JavaScript. Looked up at run time, so that bundlers for browsers do not try to resolve it. */
-const nodeHash: NodeHash | undefined = globalThis.process?.getBuiltinModule?.('node:crypto')?.hash
+const nodeHash = /* @__PURE__ */ findNodeHash()
+
+function findNodeHash(): NodeHash | undefined {
+  return globalThis.process?.getBuiltinModule?.('node:crypto')?.hash
+}
 
 const loneSurrogate = /\p{Surrogate}/gu
-const utf8 = new TextEncoder()
+const utf8 = /* @__PURE__ */ new TextEncoder()
 
 /**
  * Encodes as UTF-8, with lone surrogates as the three bytes of their code point (WTF-8). A plain encoder writes U+FFFD for

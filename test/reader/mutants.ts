@@ -26,14 +26,20 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'what a union makes of a value is tried again for every possible location',
     file: 'src/output/coerce/unions.ts',
-    find: '(!guide.settings.hasClosed || known.pointer === pointer())',
-    replace: 'known.pointer === pointer()',
+    find: '(!guide.settings.hasClosed || outcome.pointer === pointer)',
+    replace: 'outcome.pointer === pointer',
   },
   {
     name: 'every branch converts the unions below it again',
     file: 'src/output/coerce/unions.ts',
     find: 'if (this.#trying === 0) return',
     replace: 'if (this.#trying >= 0) return',
+  },
+  {
+    name: 'every candidate converts the unions below it again',
+    file: 'src/output/coerce/unions.ts',
+    find: 'const MOST_KEPT = 5_000',
+    replace: 'const MOST_KEPT = 0',
   },
   {
     name: 'values that run past their fence are read to the end of the text each time',
@@ -68,8 +74,8 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'the end of a comment is looked for from every beginning of one',
     file: 'src/output/decode/lookahead.ts',
-    find: 'const isKnown = w.base + from + 2 >= known.from',
-    replace: 'const isKnown = w.base + from + 2 < 0 && w.base + from + 2 >= known.from',
+    find: 'const isKnown = start >= known.from',
+    replace: 'const isKnown = start < 0 && start >= known.from',
   },
   {
     name: 'running out of call stack leaves the reader',
@@ -106,6 +112,29 @@ const WRAPPED = {
         { type: 'array', items: { $ref: '#/$defs/t' } },
         { type: 'object', properties: { b: { $ref: '#/$defs/t' } }, required: ['b', 'k'] },
         { const: 'x' },
+      ],
+    },
+  },
+}
+
+/** Lists in which every item may be a list again, or one of several other things. */
+const DEEP_LISTS = {
+  anyOf: [
+    { type: 'array', items: { $ref: '#/$defs/u' } },
+    {
+      anyOf: [
+        { anyOf: [{ type: 'object' }, { anyOf: [{ $ref: '#/$defs/v' }, { const: 'x' }] }] },
+        { type: 'null' },
+      ],
+    },
+  ],
+  $defs: {
+    u: { oneOf: [{ const: 'x' }, { type: 'array', items: { type: 'object' } }, { type: 'boolean' }] },
+    v: {
+      anyOf: [
+        { type: 'array', items: { anyOf: [{ $ref: '#/$defs/u' }, { const: 'x' }, { $ref: '#/$defs/v' }] } },
+        { type: 'object', properties: { name: { enum: ['x', 'y'] } }, required: ['name'] },
+        { enum: ['x', 'y'] },
       ],
     },
   },
@@ -196,6 +225,17 @@ export const known: readonly { readonly name: string; run(): string | undefined 
         TREE,
         20,
       ),
+  },
+  {
+    name: 'comments that begin again and again in one line',
+    run: () => fault({ opening: '<think>"a":', motif: '｛////', ending: '“' }, undefined, 4_000),
+  },
+  {
+    name: 'a deep list of which every level is tried alone too',
+    run() {
+      const { steps } = parseCounted(`Answer: ${'[1,'.repeat(100)}`, DEEP_LISTS)
+      return steps > 300_000 ? `${steps} steps for 100 levels` : undefined
+    },
   },
   {
     name: 'line breaks in a key',

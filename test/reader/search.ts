@@ -115,10 +115,14 @@ export function tooMuchGrowth(
   floor: number,
   workOf: (times: number) => number | string,
 ): string | undefined {
+  // The longer text first: little work for it rules growth out, so most pairs are read once.
+  const second = workOf(2)
+  if (typeof second === 'string') return second
+  if (second <= floor) return undefined
   const works: number[] = []
   const jumps: boolean[] = []
   for (const times of [1, 2, 4, 8]) {
-    const work = workOf(times)
+    const work = times === 2 ? second : workOf(times)
     if (typeof work === 'string') return work
     const before = works.at(-1)
     works.push(work)
@@ -146,13 +150,15 @@ function slowness(shape: Shape, given: unknown): string | undefined {
   })
 }
 
-/** The most brackets that are open at once, at any location. */
+const CLOSERS: Readonly<Record<string, string>> = { '{': '}', '[': ']', '(': ')', '｛': '｝', '［': '］' }
+
+/** The most brackets that are open at once, at any location. A bracket of another kind closes nothing. */
 function depthOf(text: string): number {
-  let open = 0
+  const open: (string | undefined)[] = []
   let deepest = 0
   for (const character of text) {
-    if ('{[(｛［'.includes(character)) deepest = Math.max(deepest, ++open)
-    else if ('}])｝］'.includes(character) && open > 0) open--
+    if (character in CLOSERS) deepest = Math.max(deepest, open.push(CLOSERS[character]))
+    else if (character === open.at(-1)) open.pop()
   }
   return deepest
 }

@@ -11,7 +11,7 @@ import type { ReaderIssue, ReaderIssueCode } from '../issue-table.ts'
 import type { RuleName } from '../rules.ts'
 import type { Settings } from '../settings.ts'
 import type { Allowance } from '../step-budget.ts'
-import type { ConversionRecord, Recorded } from './record.ts'
+import type { ConversionRecord, Part, Recorded } from './record.ts'
 
 export interface Coercion extends Recorded {
   readonly value: unknown
@@ -22,6 +22,7 @@ export interface Guide {
   readonly compiled: CompiledSchema
   readonly settings: Settings
   readonly allowance: Allowance
+  readonly unions: UnionOutcomes
   /** Whether the sub-schema at a pointer accepts the value; charged by the size of the value. */
   accepts(pointer: string, value: unknown): boolean
 }
@@ -62,6 +63,25 @@ export interface Coercing {
   /** The source text of this node. */
   sourceOf(node: Node): string
 }
+
+/** The outcome of a union for a value, ready to be replayed, also at another location. */
+interface UnionOutcome {
+  readonly shape: Shape
+  readonly run: Coercing
+  readonly held: unknown
+  readonly pointer: Pointer
+  readonly text: string
+  readonly unfolded: number
+  readonly wraps: number
+  readonly value: unknown
+  readonly recorded: Part
+}
+
+/**
+ * Outcomes by object or list, or by the origin of a scalar: equal scalars occur at many locations. Shared by all
+ * candidates of a `parse` call, which contain the same objects and lists: a value inside a wrapper is tried alone too.
+ */
+export type UnionOutcomes = Map<object | Pointer, UnionOutcome[]>
 
 /** Path from the root to the current value. The JSON pointer of each level is built once and cached. */
 export class Trail {

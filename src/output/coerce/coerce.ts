@@ -55,7 +55,7 @@ let runs = 0
 function makeObjects(guide: Guide): unknown {
   const node = makeNode('null', null, 0, 0)
   const source: Source = { value: null, text: '', node: () => node, needsNodes: false, unfolded: 0 }
-  return new Run({ ...guide, accepts: () => false }, source)
+  return new Run({ ...guide, accepts: () => false, unions: new Map() }, source)
 }
 
 /** Maximum number of nested lists a value may be wrapped in. */

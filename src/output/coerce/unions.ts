@@ -1,23 +1,15 @@
 /**
  * Coercion toward a union: a value that is already valid is kept; otherwise the branches are tried in order. Unions
- * nest, and a branch that fails high up has converted everything below it. So the outcomes of inner unions are memoised
- * while an outer one is being tried: the cost is values × branches instead of branches to the power of the depth.
+ * nest, and a branch that fails high up has converted everything below it. So the outcomes of inner unions are memoised:
+ * the cost is values × branches instead of branches to the power of the depth.
  */
-import type { Pointer } from '../../base/pointer.ts'
 import type { Shape } from '../../schema/shape.ts'
 import { VISIT } from '../step-budget.ts'
 import type { Coercing, Held } from './coerce-context.ts'
 import type { Part } from './record.ts'
 
-/** The outcome of a union for a value, ready to be replayed, also at another location. */
-interface Outcome {
-  readonly held: unknown
-  readonly pointer: Pointer
-  readonly text: string
-  readonly wraps: number
-  readonly value: unknown
-  readonly recorded: Part
-}
+/** More values are forgotten as soon as no union is being tried: outcomes would keep a long document in memory twice. */
+const MOST_KEPT = 5_000
 
 interface Best {
   readonly index: number
@@ -28,8 +20,6 @@ interface Best {
 
 export class Unions {
   readonly #run: Coercing
-  /** Keyed by shape, then by object or list, or by the origin of a scalar: equal scalars occur at many locations. */
-  readonly #known = new Map<Shape, Map<object | Pointer, Outcome[]>>()
   /** Number of enclosing unions being tried. */
   #trying = 0
 
@@ -41,45 +31,32 @@ export class Unions {
     if (this.#trying === 0) return this.#choose(held, shape)
     const run = this.#run
     const key = typeof held.value === 'object' && held.value !== null ? held.value : run.origin()
-    const known = this.#find(held, shape, key)
+    const { guide, text, unfolded, wraps } = run
+    const pointer = run.pointer()
+    const outcomes = guide.unions.get(key) ?? []
+    guide.unions.set(key, outcomes)
+    // The outcome is independent of the value's location in the result unless paths are closed, but it depends on how
+    // many lists the value is already wrapped in, because wrapping has a limit. An origin is known to one run only.
+    const known = outcomes.find(
+      (outcome) =>
+        outcome.shape === shape &&
+        outcome.wraps === wraps &&
+        outcome.unfolded === unfolded &&
+        (key === held.value || outcome.run === run) &&
+        Object.is(outcome.held, held.value) &&
+        outcome.text === text &&
+        (!guide.settings.hasClosed || outcome.pointer === pointer),
+    )
     if (known !== undefined) {
-      run.record.again(known.recorded, known.pointer, run.pointer())
+      run.record.again(known.recorded, known.pointer, pointer)
       return known.value
     }
-    const pointer = run.pointer()
     const start = run.record.mark
     const value = this.#choose(held, shape)
-    if (run.guide.allowance.exhausted) return value
-    const { text, wraps } = run
+    if (guide.allowance.exhausted) return value
     const recorded = run.record.since(start)
-    this.#remember(shape, key, { held: held.value, pointer, text, wraps, value, recorded })
+    outcomes.push({ shape, run, held: held.value, pointer, text, unfolded, wraps, value, recorded })
     return value
-  }
-
-  /**
-   * Looks up a memoised outcome. The outcome is independent of the value's location in the result unless paths are
-   * closed, but it depends on how many lists the value is already wrapped in, because wrapping has a limit.
-   */
-  #find(held: Held, shape: Shape, key: object | Pointer): Outcome | undefined {
-    const { text, wraps, guide, pointer } = this.#run
-    return this.#known
-      .get(shape)
-      ?.get(key)
-      ?.find(
-        (known) =>
-          Object.is(known.held, held.value) &&
-          known.wraps === wraps &&
-          known.text === text &&
-          (!guide.settings.hasClosed || known.pointer === pointer()),
-      )
-  }
-
-  #remember(shape: Shape, key: object | Pointer, outcome: Outcome): void {
-    const outcomes = this.#known.get(shape) ?? new Map<object | Pointer, Outcome[]>()
-    this.#known.set(shape, outcomes)
-    const same = outcomes.get(key)
-    if (same === undefined) outcomes.set(key, [outcome])
-    else same.push(outcome)
   }
 
   #choose(held: Held, shape: Shape): unknown {
@@ -97,7 +74,7 @@ export class Unions {
     }
     this.#trying++
     const value = this.#firstBranch(held, shape, settled)
-    if (--this.#trying === 0) this.#known.clear()
+    if (--this.#trying === 0 && guide.unions.size > MOST_KEPT) guide.unions.clear()
     return value
   }
 

@@ -18,6 +18,24 @@ export const REACH = 1024
 /** Maximum length of a key that look-ahead recognises. */
 const KEY_REACH = 160
 
+/** From `from` up to, but excluding, `to`. */
+interface SearchedRange {
+  from: number
+  to: number
+}
+
+/** What was searched for the end of a comment in vain, for each kind of comment. */
+export interface NoCommentEnd {
+  readonly block: SearchedRange
+  readonly line: SearchedRange
+}
+
+/** Nothing is searched yet: the ranges are out of reach of every offset. */
+export function createNoCommentEnd(): NoCommentEnd {
+  const to = -1 - REACH
+  return { block: { from: 0, to }, line: { from: 0, to } }
+}
+
 /** The text seen so far and whether it is complete. */
 export interface Window {
   readonly buf: string
@@ -26,8 +44,8 @@ export interface Window {
   readonly base: number
   /** Look-ahead beyond the current token, in steps. */
   looked: number
-  /** Range of offsets known to contain no end of a comment; not searched again. */
-  readonly noCommentEnd: { from: number; to: number }
+  /** Ranges of offsets known to contain no end of a comment; not searched again. */
+  readonly noCommentEnd: NoCommentEnd
 }
 
 /** Price of a predicate that inspects up to `KEY_REACH` characters or runs a regular expression over as many. */
@@ -68,36 +86,38 @@ export function skipComment(w: Window, from: number): number {
   const { buf } = w
   const c = buf.charCodeAt(from)
   const next = buf.charCodeAt(from + 1)
-  const limit = from + REACH
-  if (c === ch.SLASH && next === ch.STAR) {
-    const known = w.noCommentEnd
-    const isKnown = w.base + from + 2 >= known.from && w.base + from + 2 <= known.to
-    const close = boundedIndexOf(w, '*/', isKnown ? known.to - w.base : from + 2, limit)
-    if (close >= 0) return close + 2
-    if (!isKnown) known.from = w.base + from + 2
-    // The last character may be the first half of a comment end that is still to arrive.
-    known.to = w.base + Math.min(buf.length, limit) - 1
-    return buf.length < limit && !w.final ? MORE : Math.min(buf.length, limit)
-  }
-  if ((c === ch.SLASH && next === ch.SLASH) || (c === ch.HASH && !(next >= 48))) {
-    const close = boundedIndexOf(w, '\n', from + 1, limit)
-    if (close >= 0) return close
-    return buf.length < limit && !w.final ? MORE : Math.min(buf.length, limit)
-  }
+  if (c === ch.SLASH && next === ch.STAR) return commentEnd(w, '*/', from, w.noCommentEnd.block)
+  if ((c === ch.SLASH && next === ch.SLASH) || (c === ch.HASH && !(next >= 48)))
+    return commentEnd(w, '\n', from, w.noCommentEnd.line)
   if (c === ch.SLASH && from + 1 >= buf.length && !w.final) return MORE
   return from
 }
 
-function boundedIndexOf(w: Window, what: string, from: number, limit: number): number {
-  const { buf } = w
-  const end = Math.min(buf.length, limit)
-  const first = what.charCodeAt(0)
-  for (let i = from; i + what.length <= end; i++) {
-    w.looked++
-    if (buf.charCodeAt(i) === first && (what.length === 1 || buf.charCodeAt(i + 1) === what.charCodeAt(1)))
-      return i
+/**
+ * End of the comment that begins at `from` with as many characters as its closing `mark` has. Continues where an earlier
+ * search of the same text ended: texts that begin a comment again and again would be read many times over.
+ */
+function commentEnd(w: Window, mark: string, from: number, known: SearchedRange): number {
+  const { buf, base } = w
+  const content = from + mark.length
+  const start = base + content
+  const isKnown = start >= known.from && start <= known.to + REACH
+  const begin = isKnown ? Math.max(0, known.to - base) : content
+  const end = Math.min(buf.length, from + REACH)
+  if (!isKnown) known.from = start
+  let i = begin
+  for (; i + mark.length <= end; i++) {
+    if (!buf.startsWith(mark, i)) continue
+    if (i >= content) break
+    // Ends an earlier comment.
+    known.from = base + i + mark.length
   }
-  return -1
+  w.looked += i - begin + 1
+  // At `i` there is an end, or the first half of one that is still to arrive, or the end of the text.
+  known.to = base + i
+  // A line break is not part of its comment.
+  if (i + mark.length <= end) return mark === '\n' ? i : i + 2
+  return buf.length < from + REACH && !w.final ? MORE : end
 }
 
 /** Whether a member of an object, or the end of an object, begins at `from`. */

@@ -76,7 +76,7 @@ function guideOf(guided: Guided, settings: Settings, allowance: Allowance): Guid
     return allowance.spend((session().judged as number) - judged) && accepted
   }
   const { compiled, shapes } = guided
-  return { compiled, shapes, settings, allowance, accepts }
+  return { compiled, shapes, settings, allowance, accepts, unions: new Map() }
 }
 
 function sourceOf(region: Region, inner: Node | undefined, text: string): Omit<Source, 'unfolded'> {
