@@ -24,7 +24,6 @@ export type {
   RunIssueCode,
   RunOptions,
   RunResult,
-  TracingOptions,
   WaitingRun,
   WireEnvelope,
 } from './app.ts'
@@ -49,4 +48,4 @@ export type { RunState } from './domain/run.ts'
 export type { RunStatus } from './domain/status.ts'
 export type { WatchOptions } from './engine/journal/journal.ts'
 export type { Infer, Issue, JsonSchema, ParseOptions, ParseResult } from './output/index.ts'
-export { createReader, explain, feedback, parse } from './output/index.ts'
+export { createReader, explain, feedback, parse, replay } from './output/index.ts'

@@ -3,7 +3,7 @@
  * What most programs need is in `proviso`.
  */
 
-export type { LocalFunction } from './app.ts'
+export type { LocalFunction, TracingOptions } from './app.ts'
 export type { AskKind, Decision } from './domain/ask.ts'
 export type { Endpoint, SigningKey } from './domain/capability/endpoint.ts'
 export type { CapabilityKind, ContractSide, NodeKind } from './domain/capability.ts'

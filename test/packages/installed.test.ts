@@ -43,6 +43,35 @@ const program = `
     parse('"aaa"', unsafe, { untrusted: true }).issues.map(({ code }) => code),
   ]))`
 
+/** A run typed by a schema of Zod, which is installed with the package, and by a JSON Schema literal. */
+const typedProgram = `
+import { createApp, defineCapability, type RunHandle } from 'proviso'
+import type { AskRow } from 'proviso/types'
+import { z } from 'zod'
+
+const Line = z.object({ line: z.string() })
+const write = defineCapability({
+  id: 'write',
+  input: z.object({ topic: z.string() }),
+  output: Line,
+  run: ({ topic }) => ({ line: topic.trim() }),
+})
+const app = await createApp({ capabilities: [write] })
+const run: RunHandle<{ line: string }> = await app.start({ objective: 'x', output: Line, approve: 'final' })
+for await (const ask of run.asks()) await ask.approve({ by: 'ann' })
+const result = await run.result()
+export const line: string | undefined = result.output?.line
+const { output } = await app.run({ objective: 'x', output: { type: 'integer' } })
+export const count: number | undefined = output
+export type Row = AskRow
+// @ts-expect-error: not an envelope
+await app.run(42)
+// @ts-expect-error: a misspelled key
+await app.run({ objectiv: 'x', output: Line })
+// @ts-expect-error: the line is a number
+defineCapability({ id: 'a', input: Line, output: Line, run: () => ({ line: 1 }) })
+`
+
 describe('@proviso/reader', () => {
   it('reads when it is imported, required, and where code must not be generated', async () => {
     const expected = [{ age: 36 }, []]
@@ -149,11 +178,12 @@ describe('proviso and @proviso/reader side by side', () => {
       'front.mts',
       `import { createApp, type ParseResult } from 'proviso'\nexport type A = ParseResult\nvoid createApp\n`,
     )
+    write('typed.mts', typedProgram)
     const tsc = join(root, 'node_modules', 'typescript-7', 'bin', 'tsc')
     for (const resolution of ['node16', 'bundler'] as const) {
       const modules = resolution === 'bundler' ? 'preserve' : 'node16'
       const options = ['--module', modules, '--moduleResolution', resolution, '--target', 'es2023']
-      const files = ['use.mts', 'front.mts', ...(resolution === 'bundler' ? [] : ['use.cts'])]
+      const files = ['use.mts', 'front.mts', 'typed.mts', ...(resolution === 'bundler' ? [] : ['use.cts'])]
       const flags = ['--pretty', 'false', '--noEmit', '--strict', '--skipLibCheck', ...options, ...files]
       await run(process.execPath, [tsc, ...flags], { cwd: project.folder })
     }
