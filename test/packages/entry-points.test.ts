@@ -1,11 +1,10 @@
 /** Promises about the package as users get it: every entry point loads, and `proviso/output` stays light and browser-safe. */
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { gzipSync } from 'node:zlib'
-import { build } from 'tsdown'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { readImports } from '../../scripts/direction-check.mjs'
+import { bundleClient } from '../client/bundle-client.ts'
 import { requireBuild, root, runNode } from '../support.ts'
 
 const { exports, dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
@@ -89,24 +88,8 @@ describe('proviso/client', () => {
   })
 
   it('bundles for browsers into a few kilobytes', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'proviso-client-bundle-'))
-    await build({
-      config: false,
-      cwd: root,
-      entry: { client: join(root, 'dist/client/index.js') },
-      outDir: folder,
-      format: 'esm',
-      platform: 'browser',
-      target: 'es2022',
-      minify: true,
-      dts: false,
-      logLevel: 'error',
-      outExtensions: () => ({ js: '.js' }),
-      deps: { alwaysBundle: [/./] },
-    })
-    const code = readFileSync(join(folder, 'client.js'))
-    rmSync(folder, { recursive: true, force: true })
-    expect(code.toString()).not.toMatch(/\bfrom\s*["']|\brequire\(|\bprocess\.|\bBuffer\b/)
+    const code = await bundleClient()
+    expect(code).not.toMatch(/\bfrom\s*["']|\brequire\(|\bprocess\.|\bBuffer\b/)
     const size = gzipSync(code).length
     console.log(`proviso/client: ${code.length} bytes minified, ${size} gzipped`)
     expect(size).toBeLessThan(6_000)
