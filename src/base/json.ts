@@ -80,8 +80,8 @@ export const typeTests: Readonly<Record<string, (value: unknown) => boolean>> = 
   null: (value) => value === null,
   boolean: (value) => typeof value === 'boolean',
   string: (value) => typeof value === 'string',
-  number: (value) => typeof value === 'number' && Number.isFinite(value),
-  integer: (value) => Number.isInteger(value),
-  array: (value) => Array.isArray(value),
+  number: Number.isFinite,
+  integer: Number.isInteger,
+  array: Array.isArray,
   object: isObject,
 }

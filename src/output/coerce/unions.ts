@@ -55,7 +55,7 @@ export class Unions {
     const value = this.#choose(held, shape)
     if (guide.allowance.exhausted) return value
     const recorded = run.record.since(start)
-    outcomes.push({ shape, run, held: held.value, pointer, text, unfolded, wraps, value, recorded })
+    outcomes.push({ recorded, pointer, shape, wraps, unfolded, run, held: held.value, text, value })
     return value
   }
 

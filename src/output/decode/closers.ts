@@ -140,7 +140,7 @@ function foreignCloser(d: Machine, frame: Frame, next: number): boolean {
 // `"rows": [["a", "b"], "c", "d"], ["e", "f"]]`: a row in the middle of a table that lost its opening bracket.
 
 /** Maximum distance from the row to the end of the table. */
-const FARTHEST = 4 * REACH
+const FARTHEST = 4_096
 
 /**
  * Whether plain values follow the list that closes at `d.i` inside another list, then a closing bracket, more lists,

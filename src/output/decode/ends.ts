@@ -65,7 +65,11 @@ const LONGEST_LABEL = 40
  * Classifies the line at `from`, ignoring leading spaces: the fence marker alone closes the fence, the marker with a
  * label opens another; MORE when a stream must deliver the rest of the line.
  */
-export function fenceLine(w: Window, from: number, mark: string): 'close' | 'open' | 'other' | typeof MORE {
+export function fenceLine(
+  w: Pick<Window, 'buf' | 'final'>,
+  from: number,
+  mark: string,
+): 'close' | 'open' | 'other' | typeof MORE {
   const { buf } = w
   let start = from
   while (isBlank(buf.charCodeAt(start))) start++

@@ -22,6 +22,8 @@ const KEY_REACH = 160
 interface SearchedRange {
   from: number
   to: number
+  /** How far behind the range a search may begin and still continue it: 0 if an end was found at `to`. */
+  gap: number
 }
 
 /** What was searched for the end of a comment in vain, for each kind of comment. */
@@ -30,10 +32,8 @@ export interface NoCommentEnd {
   readonly line: SearchedRange
 }
 
-/** Nothing is searched yet: the ranges are out of reach of every offset. */
 export function createNoCommentEnd(): NoCommentEnd {
-  const to = -1 - REACH
-  return { block: { from: 0, to }, line: { from: 0, to } }
+  return { block: { from: 0, to: -1, gap: 0 }, line: { from: 0, to: -1, gap: 0 } }
 }
 
 /** The text seen so far and whether it is complete. */
@@ -101,13 +101,13 @@ function commentEnd(w: Window, mark: string, from: number, known: SearchedRange)
   const { buf, base } = w
   const content = from + mark.length
   const start = base + content
-  const isKnown = start >= known.from && start <= known.to + REACH
+  const isKnown = start >= known.from && start <= known.to + known.gap
   const begin = isKnown ? Math.max(0, known.to - base) : content
   const end = Math.min(buf.length, from + REACH)
   if (!isKnown) known.from = start
   let i = begin
   for (; i + mark.length <= end; i++) {
-    if (!buf.startsWith(mark, i)) continue
+    if (buf.charCodeAt(i) !== mark.charCodeAt(0) || !buf.startsWith(mark, i)) continue
     if (i >= content) break
     // Ends an earlier comment.
     known.from = base + i + mark.length
@@ -116,7 +116,9 @@ function commentEnd(w: Window, mark: string, from: number, known: SearchedRange)
   // At `i` there is an end, or the first half of one that is still to arrive, or the end of the text.
   known.to = base + i
   // A line break is not part of its comment.
-  if (i + mark.length <= end) return mark === '\n' ? i : i + 2
+  const found = i + mark.length <= end
+  known.gap = found ? 0 : REACH
+  if (found) return mark === '\n' ? i : i + 2
   return buf.length < from + REACH && !w.final ? MORE : end
 }
 

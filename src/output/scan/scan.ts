@@ -3,7 +3,7 @@
 import { keepAlive } from '../../base/keep-alive.ts'
 import { Decoder } from '../decode/decoder.ts'
 import { fenceLine, mayEndThought, THOUGHT_END, THOUGHT_START } from '../decode/ends.ts'
-import { createNoCommentEnd, MORE } from '../decode/lookahead.ts'
+import { MORE } from '../decode/lookahead.ts'
 import { type DecoderOptions, frameOf, LIST, OBJECT } from '../decode/machine.ts'
 import type { LoggedEdits } from '../decode/tree/edit-log.ts'
 import { type Node, type Sink, sizeOf, type TextEdit } from '../decode/tree/tree.ts'
@@ -337,7 +337,7 @@ function fenceEnd(text: string, region: Region, fence: string | undefined): numb
 
 /** The line break before the first line in the region that closes a fence which was not opened there. */
 function firstClose(text: string, region: Region, mark: string): number | undefined {
-  const window = { buf: text, final: true, base: 0, looked: 0, noCommentEnd: createNoCommentEnd() }
+  const window = { buf: text, final: true }
   let open = 0
   let line = region.start
   for (let at = text.indexOf(mark, line); at >= 0 && at < region.end; at = text.indexOf(mark, at)) {
