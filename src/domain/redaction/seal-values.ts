@@ -106,7 +106,7 @@ function sealPayload({ type, payload }: NewEvent, sealer: Sealer): unknown {
     if (name === 'envelope') return sealEnvelope(member, sealer)
     // Checked when the event was made.
     if (name === 'draft') return sealGraph(member as Draft | null, sealer)
-    if (name === 'plan') return sealPlan(member as Plan, sealer)
+    if (name === 'plan') return sealPlan(member as Plan | null, sealer)
     if (name === 'schema' && type === 'hitl_request') return sealer.shapes(member)
     return sealMember(name, member, sealer)
   })
@@ -144,8 +144,9 @@ const schemaMembers: ReadonlySet<string> = new Set([
 /** Plans without secrets: runs of the same draft share one plan, which never changes. */
 const plainPlans = new WeakSet<Plan>()
 
-function sealPlan(plan: Plan, sealer: Sealer): unknown {
-  if (sealer.isRunSpecific) return sealGraph(plan, sealer)
+function sealPlan(plan: Plan | null, sealer: Sealer): unknown {
+  // A run that is resumed keeps its plan: its event has none.
+  if (plan === null || sealer.isRunSpecific) return sealGraph(plan, sealer)
   if (plainPlans.has(plan)) return plan
   const sealed = sealGraph(plan, sealer)
   if (sealed === plan) plainPlans.add(plan)
