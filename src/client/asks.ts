@@ -21,7 +21,7 @@ export interface RejectOptions extends ReplyOptions {
 }
 
 export interface AsksClient {
-  /** Lists asks, oldest first, page by page. Default: those that are open. Needs the role operator. */
+  /** Lists asks, oldest first, page by page. Default: open asks. Needs the role operator. */
   list(query?: AskQuery, options?: { readonly signal?: AbortSignal }): AsyncGenerator<AskSummary, void, void>
   approve(ask: AskRef, options?: ReplyOptions): Promise<Decided>
   reject(ask: AskRef, options?: RejectOptions): Promise<Decided>

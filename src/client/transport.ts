@@ -1,4 +1,4 @@
-/** Sends requests with the token, repeats those that may succeed later, and reads JSON. Uses `fetch` and nothing else. */
+/** Sends requests with the token, repeats requests that may succeed later, and reads JSON. Uses `fetch` and nothing else. */
 import { ClientError, toClientError } from './client-error.ts'
 import { type RetryOptions, toUnreachable, withRetries } from './retry.ts'
 

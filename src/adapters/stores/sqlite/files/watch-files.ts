@@ -42,7 +42,7 @@ export function watchFiles(path: string): WatchedFiles {
     }
   }
   const check = () => {
-    // Before the files are looked at: what changes afterwards is then seen the next time.
+    // Before the files are checked: a change in between is then noticed the next time.
     const now = find(folder)
     if (now === undefined || !isSame(now, unchanged) || now.mtimeMs !== unchanged?.mtimeMs) {
       checkFiles()
