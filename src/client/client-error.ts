@@ -12,13 +12,20 @@ export interface ClientErrorOptions {
   readonly cause?: unknown
 }
 
+/** The codes of the client itself; all others come from the server. */
+export type ClientCode =
+  | 'client/unreachable'
+  | 'client/unexpected-response'
+  | 'client/output-invalid'
+  | 'client/option'
+
 /**
  * A request that was refused or could not be sent. `code` is the code of the server's problem, such as `auth/invalid` or
  * `run/missing`; codes of the client itself begin with `client/`.
  */
 export class ClientError extends Error {
   override readonly name: string = 'ClientError'
-  readonly code: string
+  readonly code: ClientCode | (string & {})
   /** HTTP status; 0 if there was no response. */
   readonly status: number
   /** What to do. */

@@ -2,7 +2,7 @@
 
 export type { components, operations, paths } from './api.ts'
 export type { Ask, AskRef, AsksClient, OpenAsk, RejectOptions, ReplyOptions } from './asks.ts'
-export { ClientError, type ClientErrorOptions } from './client-error.ts'
+export { type ClientCode, ClientError, type ClientErrorOptions } from './client-error.ts'
 export { type ClientRun, type ResultOptions, RunError, type RunResult } from './client-run.ts'
 export {
   type Client,

@@ -7,6 +7,7 @@ import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import ts from 'typescript'
 import { describe, expect, expectTypeOf, it } from 'vitest'
+import type { ClientCode } from '../../src/client/index.ts'
 import type { RunIssueCode, RunResult } from '../../src/index.ts'
 import { parse, type ReaderIssueCode } from '../../src/output/index.ts'
 import {
@@ -123,6 +124,15 @@ const anchorCodes: readonly AnchorProblem['code'][] = [
   'anchor/count',
 ]
 for (const code of anchorCodes) others.add(code)
+
+/** The client has no tables: it is loaded by browsers. */
+const clientCodes: readonly ClientCode[] = [
+  'client/unreachable',
+  'client/unexpected-response',
+  'client/output-invalid',
+  'client/option',
+]
+for (const code of clientCodes) others.add(code)
 
 /** Whether a literal is the value of `code`, also as one side of a conditional expression. */
 function isCode({ parent }: ts.Node): boolean {
