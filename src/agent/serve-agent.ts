@@ -84,7 +84,7 @@ export interface Agent extends AsyncDisposable {
  *   input: z.object({ topic: z.string() }),
  *   output: z.object({ line: z.string() }),
  *   run: ({ topic }) => ({ line: `Time for ${topic}.` }),
- *   server: { url: 'https://proviso.example', token: process.env.PROVISO_TOKEN ?? '' },
+ *   server: { url: 'https://proviso.example', token },
  *   port: 4003,
  * })
  */
