@@ -11,6 +11,7 @@ const shared = ['src/**/*.test.ts', 'test/{agents,journeys,models,pipelines,sema
 const measured = [
   'test/hostile/texts.test.ts',
   'test/iterations/cost.test.ts',
+  'test/processes/poison.test.ts',
   'test/health/growth.test.ts',
   'test/schema/first-use.test.ts',
 ]
