@@ -62,7 +62,7 @@ interface Posting {
   readonly signal: AbortSignal
 }
 
-/** Returns the status, or why there is none. */
+/** Returns the status, or the reason why the request failed. */
 async function post(
   { body: { runId, nodeId, attempt }, callbackUrl }: AcceptedCall,
   { body, signingKey, signal }: Posting,

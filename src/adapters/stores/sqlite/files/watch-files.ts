@@ -8,6 +8,7 @@
 import { realpathSync, type Stats, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { ProvisoError } from '../../../../base/errors/error.ts'
+import { type Clock, systemClock } from '../../../../base/time/clock.ts'
 
 export interface WatchedFiles {
   /** Throws `store/replaced` unless the names still lead to the files that were open at the start. */
@@ -22,7 +23,7 @@ const intervalMs = 100
 const coarseMs = 50
 
 /** Call it while the files are open. `-wal` is the log, which holds the newest commits. */
-export function watchFiles(path: string): WatchedFiles {
+export function watchFiles(path: string, clock: Pick<Clock, 'now'> = systemClock): WatchedFiles {
   // Behind links: SQLite puts the log beside the file itself.
   const real = realpathSync(path)
   const files = [real, `${real}-wal`]
@@ -37,6 +38,7 @@ export function watchFiles(path: string): WatchedFiles {
     checkedAt = performance.now()
     for (const { file, found } of files) {
       const now = find(file)
+      // Programs that copy files back can set the time of modification, but not this one.
       if (now === undefined) throw replaced(path, `${file} was deleted`)
       if (!isSame(now, found)) throw replaced(path, `${file} was replaced`)
     }
@@ -44,9 +46,10 @@ export function watchFiles(path: string): WatchedFiles {
   const check = () => {
     // Before the files are checked: a change in between is then noticed the next time.
     const now = find(folder)
-    if (now === undefined || !isSame(now, unchanged) || now.mtimeMs !== unchanged?.mtimeMs) {
+    // Programs that copy files back can set the time of modification, but not this one.
+    if (now === undefined || !isSame(now, unchanged) || now.ctimeMs !== unchanged?.ctimeMs) {
       checkFiles()
-      unchanged = now && isSettled(now) ? now : undefined
+      unchanged = now && clock.now() - now.ctimeMs > coarseMs ? now : undefined
     }
   }
   return {
@@ -63,10 +66,6 @@ function find(path: string): Stats | undefined {
 
 function isSame(one: Stats, other: Stats | undefined): boolean {
   return one.ino === other?.ino && one.dev === other.dev
-}
-
-function isSettled({ mtimeMs }: Stats): boolean {
-  return Date.now() - mtimeMs > coarseMs
 }
 
 function replaced(path: string, reason: string): ProvisoError {
