@@ -1,0 +1,157 @@
+/** The live state of one run for a page: loads its history, follows it, and refreshes the page once per frame. */
+import type { RunEvent, RunUpdate } from 'proviso/client'
+import { onScopeDispose, type ShallowRef, shallowRef, triggerRef, watch } from 'vue'
+import { createFold, type Fold, fold } from '../fold/fold.ts'
+import { emptyRun, type RunState, type TimelineEntry } from '../fold/run-state.ts'
+import { describeEvent } from '../fold/timeline.ts'
+import { describeError, getClient } from '../session.ts'
+import { watchRun } from './watch-run.ts'
+
+export interface LiveRun {
+  /** As of the last event, or of the position in the past. */
+  readonly state: ShallowRef<RunState>
+  readonly events: readonly RunEvent[]
+  readonly isLoaded: ShallowRef<boolean>
+  /** The last events of a long run as sentences, while the events before them are still being read. */
+  readonly tail: ShallowRef<readonly TimelineEntry[] | undefined>
+  readonly error: ShallowRef<string>
+  /** Shows the run as of an event; `undefined`: as it is now. */
+  showAt(id: number | undefined): void
+}
+
+const pageSize = 500
+/** Events of a long run that are shown first. */
+const tailSize = 200
+
+export function useLiveRun(getRunId: () => string): LiveRun {
+  const state = shallowRef(emptyRun())
+  const isLoaded = shallowRef(false)
+  const tail = shallowRef<readonly TimelineEntry[] | undefined>()
+  const error = shallowRef('')
+  let events: RunEvent[] = []
+  let current: Fold = createFold()
+  let position: number | undefined
+  let frame = 0
+  let stop = () => {}
+
+  const refresh = () => {
+    frame = 0
+    if (position === undefined) {
+      state.value = current.state
+      triggerRef(state)
+    }
+  }
+  // One update per frame, however many events arrive. A hidden tab has no frames.
+  const schedule = () => {
+    if (document.hidden) return refresh()
+    frame ||= requestAnimationFrame(refresh)
+  }
+  const add = (event: RunEvent) => {
+    if (event.id === (events.at(-1)?.id ?? 0) + 1) events.push(event)
+    return current.add(event)
+  }
+
+  const open = (runId: string) => {
+    events = []
+    current = createFold(runId)
+    position = undefined
+    state.value = current.state
+    isLoaded.value = false
+    tail.value = undefined
+    error.value = ''
+    const leave = new AbortController()
+    const { signal } = leave
+    let reading: Promise<void> | undefined
+    const onTail = (last: readonly RunEvent[]) => {
+      tail.value = last.flatMap((event) => describeEvent(event) ?? [])
+    }
+    const readMissing = () => {
+      reading ??= readHistory(runId, signal, { add, getAfter: () => current.state.events, onTail })
+        .then(schedule)
+        .finally(() => {
+          reading = undefined
+        })
+      return reading
+    }
+    const onUpdate = (update: RunUpdate) => {
+      if (update.kind === 'partial') {
+        const node = current.state.nodes.get(update.partial.nodeId)
+        if (node) node.partial = update.partial.value
+        return schedule()
+      }
+      add(update.event)
+      // A gap: this tab was behind the one that follows the run.
+      if (update.event.id > current.state.events) void readMissing().catch(() => {})
+      schedule()
+    }
+    let unwatch = () => {}
+    readMissing().then(
+      () => {
+        if (signal.aborted) return
+        isLoaded.value = true
+        tail.value = undefined
+        refresh()
+        if (!current.state.endedAt)
+          unwatch = watchRun(runId, { onUpdate, getAfter: () => current.state.events })
+      },
+      (cause) => {
+        if (!signal.aborted) error.value = describeError(cause)
+      },
+    )
+    return () => {
+      leave.abort()
+      unwatch()
+    }
+  }
+
+  watch(
+    getRunId,
+    (runId) => {
+      stop()
+      stop = open(runId)
+    },
+    { immediate: true },
+  )
+  onScopeDispose(() => {
+    stop()
+    cancelAnimationFrame(frame)
+  })
+  return {
+    state,
+    isLoaded,
+    tail,
+    error,
+    get events() {
+      return events
+    },
+    showAt(id) {
+      position = id
+      if (id === undefined) refresh()
+      else state.value = fold(events, id)
+    },
+  }
+}
+
+interface Reading {
+  readonly add: (event: RunEvent) => void
+  readonly getAfter: () => number
+  readonly onTail: (last: readonly RunEvent[]) => void
+}
+
+/** Reads all events after those that are known. If there are many, the last ones are read first, to be shown meanwhile. */
+async function readHistory(
+  runId: string,
+  signal: AbortSignal,
+  { add, getAfter, onTail }: Reading,
+): Promise<void> {
+  const run = getClient().runs.attach(runId)
+  const isFirst = getAfter() === 0
+  for (;;) {
+    const begin = getAfter()
+    const { events, next } = await run.page({ after: begin, limit: pageSize, signal })
+    if (isFirst && begin === 0 && events.length === pageSize)
+      onTail((await run.page({ last: tailSize, signal })).events)
+    for (const event of events) add(event)
+    if (events.length === 0 || next === undefined) return
+  }
+}
