@@ -1,4 +1,5 @@
 import { defineConfig } from 'tsdown'
+import { addCommonJs } from './scripts/commonjs.mjs'
 import { buildEntries } from './scripts/entry-points.mjs'
 
 export default defineConfig({
@@ -8,6 +9,8 @@ export default defineConfig({
   target: 'node20',
   dts: true,
   outExtensions: () => ({ js: '.js', dts: '.d.ts' }),
-  deps: { neverBundle: [/^node:/] },
+  // Optional peers are never part of the package.
+  deps: { neverBundle: [/^node:/, 'react', 'vue'] },
+  hooks: { 'build:done': ({ options }) => addCommonJs(options.outDir) },
   inputOptions: { resolve: { mainFields: ['module', 'main'] } },
 })

@@ -1,4 +1,4 @@
-/** `npm run bench -- output|plan|engine|server|health|slips [--quick] [--json] [--write]`: installs peers, builds what is stale, runs one bench. */
+/** `npm run bench -- output|plan|engine|agents|server|health|console|slips [--quick] [--json] [--write]`: installs peers, builds what is stale, runs one bench. */
 import { spawnSync } from 'node:child_process'
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -16,21 +16,27 @@ if (name === undefined || !known.includes(name)) {
   process.exit(2)
 }
 
-// The plan, server and health benches have no peers to install: they measure against their own targets.
+// The plan, server, health and console benches have no peers to install: they measure against their own targets.
 if (
   name !== 'plan' &&
   name !== 'server' &&
   name !== 'health' &&
+  name !== 'console' &&
   isOlder(join(bench, 'node_modules', '.package-lock.json'), [join(bench, 'package-lock.json')])
 ) {
   // Skips install scripts: one peer depends on a package whose script sends telemetry.
   run('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund'], bench)
 }
 // One peer of this bench has a binary that only its install script builds; if that fails, its row reports it.
-if (name === 'engine' && !existsSync(join(bench, 'node_modules', 'better-sqlite3', 'build')))
+if (
+  (name === 'engine' || name === 'agents') &&
+  !existsSync(join(bench, 'node_modules', 'better-sqlite3', 'build'))
+)
   spawnSync('npm', ['rebuild', 'better-sqlite3'], { cwd: bench, stdio: ['inherit', 2, 'inherit'] })
 if (isOlder(join(root, 'dist', 'output', 'index.js'), filesIn(join(root, 'src'))))
   run('npm', ['run', '--silent', 'build'], root)
+if (name === 'console' && isOlder(join(root, 'dist', 'ui', 'index.html'), filesIn(join(root, 'ui', 'src'))))
+  run('npm', ['run', '--silent', 'ui'], root)
 run(process.execPath, ['--expose-gc', join(bench, `${name}.mjs`), ...rest], root, 'inherit')
 
 function run(command, args, cwd, stdout = 2) {

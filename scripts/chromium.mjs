@@ -36,6 +36,21 @@ export async function launchChromium() {
   })
 }
 
+/** Fonts of the pictures: files of the packages, which are installed where they are missing. */
+const fonts = [
+  ['/usr/share/fonts/opentype/inter', 'fonts-inter'],
+  ['/usr/share/fonts/truetype/dejavu/DejaVuSansMono.ttf', 'fonts-dejavu-core'],
+]
+
+/** Installs what pictures need, so that they look alike on every machine; says what is still missing. */
+export function ensureFonts() {
+  for (const [path = '', name = ''] of fonts) {
+    if (existsSync(path)) continue
+    installDebianPackage(name)
+    if (!existsSync(path)) console.warn(`${name} is missing: pictures have another font.`)
+  }
+}
+
 function findChromium() {
   const given = process.env['PROVISO_CHROMIUM']
   if (given !== undefined) {

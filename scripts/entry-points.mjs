@@ -17,7 +17,7 @@ export const unlistedEntries = ['cli/main.ts', 'output/thread/off-thread-worker.
 
 /**
  * Reads the entry points of a package.json. Each maps to the source with the path of its built file.
- * @param {{ name: string, exports: Record<string, string | { types: string, default: string }> }} manifest
+ * @param {{ name: string, exports: Record<string, string | { require?: { types: string, default: string }, types: string, default: string }> }} manifest
  * @returns {EntryPoint[]}
  */
 export function readEntryPoints({ name, exports }) {
@@ -30,6 +30,11 @@ export function readEntryPoints({ name, exports }) {
         `Cannot read the entry point "${subpath}" of package.json: "default" must be ./dist/<path>.js and "types" the .d.ts beside it`,
       )
     }
+    const { require } = target
+    if (require?.types !== `./dist/${path}.d.cts` || require.default !== `./dist/${path}.cjs`)
+      throw new Error(
+        `Cannot read the entry point "${subpath}" of package.json: "require" must have ./dist/${path}.d.cts and ./dist/${path}.cjs`,
+      )
     return [{ specifier: subpath.replace(/^\./, name), source: `${path}.ts` }]
   })
 }

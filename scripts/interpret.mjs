@@ -64,14 +64,14 @@ async function showOne() {
   /** @type {typeof import('../test/interpreter/compare.ts')} */
   const { tryCase } = await load('compare')
   /** @type {typeof import('../test/interpreter/draft.ts')} */
-  const { draftOf, envelopeOf } = await load('draft')
+  const { buildDraft, buildEnvelope } = await load('draft')
   const given = makeCase(Number(values.seed))
   const { differences, expected, played } = await tryCase(given)
   const show = (/** @type {string} */ title, /** @type {unknown} */ value) =>
     console.log(`\n# ${title}\n${inspect(value, { depth: 12, breakLength: 140, maxArrayLength: 200 })}`)
   show('case', given)
-  show('draft', draftOf(given))
-  show('envelope', envelopeOf(given))
+  show('draft', buildDraft(given))
+  show('envelope', buildEnvelope(given))
   show('expected', expected)
   show('calls', played.calls)
   show(

@@ -3,4 +3,8 @@
 import { ensureBuilt, ensureInstalled } from './setup.mjs'
 
 ensureInstalled()
-ensureBuilt(process.argv[2] === 'reader' ? 'reader' : 'build')
+if (process.argv[2] === 'reader') ensureBuilt('reader')
+else {
+  ensureBuilt('build')
+  ensureBuilt('ui')
+}

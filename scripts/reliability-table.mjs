@@ -104,7 +104,12 @@ export const reliabilityTable = [
     long: ['npm run bench -- server'],
   },
   { id: 'T19', shows: 'constant memory over time', tests: ['test/soak/soak.test.ts'] },
-  { id: 'T20', shows: 'budgets are never exceeded', tests: ['test/sim/sim.test.ts'] },
+  {
+    id: 'T20',
+    shows: 'budgets are never exceeded, also by processes that are killed, and nothing stays reserved',
+    tests: ['test/processes/budget.test.ts', 'test/sim/sim.test.ts'],
+    long: ['npm run test:long -- test/processes/budget.test.ts'],
+  },
   {
     id: 'T21',
     shows: 'journals and stores of earlier versions',

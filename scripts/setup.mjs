@@ -19,6 +19,7 @@ const buildInputs = [
   'package-lock.json',
   'tsconfig.json',
   'tsdown.config.ts',
+  'scripts/commonjs.mjs',
   'scripts/entry-points.mjs',
 ]
 const readerInputs = ['src/base', 'src/schema', 'src/output', 'package-lock.json']
@@ -36,11 +37,12 @@ export function ensureInstalled() {
 }
 
 /**
- * Builds with their outputs and inputs: the package, the reader package, the playground script.
- * @type {Record<'build' | 'reader' | 'playground', { outputs: () => string[], inputs: string[] }>}
+ * Builds with their outputs and inputs: the package, the console that it contains, the reader package, the playground script.
+ * @type {Record<'build' | 'ui' | 'reader' | 'playground', { outputs: () => string[], inputs: string[] }>}
  */
 const builds = {
   build: { outputs: () => builtFiles('.'), inputs: buildInputs },
+  ui: { outputs: () => ['dist/ui/index.html'], inputs: ['ui', 'src/client', 'package-lock.json'] },
   reader: {
     outputs: () => builtFiles('packages/reader'),
     inputs: [...readerInputs, 'packages/reader/package.json', 'scripts/reader.mjs'],

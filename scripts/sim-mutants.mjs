@@ -25,7 +25,7 @@ export async function catchMutants({ short, seeds, shard: [nth, of], name, onCau
     /** @type {typeof import('../test/sim/run-seeds.ts')} */
     const { runSeeds } = await load(folder, 'run-seeds')
     const { failing, histories } = await runSeeds({
-      from: short ? mutant.seed : 1,
+      from: short ? mutant.seed : (mutant.from ?? 1),
       count: short ? window : seeds,
     })
     forget(folder)

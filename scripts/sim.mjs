@@ -1,6 +1,7 @@
 // @ts-check
 /**
- * `npm run sim -- [--seeds N] [--seed S] [--json]`: simulates the engine under faults, from seed S on (default 1).
+ * `npm run sim -- [--seeds N] [--seed S] [--json]`: simulates the engine under faults, from seed S on (default 1; with
+ * `--loops` the first seed whose plans have agents with tools).
  * `--seed S` alone replays that one history and prints its journals. `--mutants` inserts known defects into the engine, one
  * at a time, and prints which seed detects each (`--short`: only around the recorded seed; `--mutant NAME`: only that one).
  * Exit code 1 if a history is wrong, or a mutant is not detected.
@@ -15,6 +16,7 @@ const { values } = parseArgs({
   options: {
     seeds: { type: 'string' },
     seed: { type: 'string' },
+    loops: { type: 'boolean', default: false },
     failing: { type: 'string', default: '5' },
     json: { type: 'boolean', default: false },
     mutants: { type: 'boolean', default: false },
@@ -26,7 +28,7 @@ const { values } = parseArgs({
 })
 
 if (values.help) {
-  console.log('Usage: npm run sim -- [--seeds N] [--seed S] [--failing N] [--json]')
+  console.log('Usage: npm run sim -- [--seeds N] [--seed S] [--loops] [--failing N] [--json]')
   console.log('       npm run sim -- --mutants [--mutant NAME] [--short] [--seeds N] [--shard I/N]')
   process.exit(0)
 }
@@ -40,7 +42,7 @@ async function histories() {
   const began = performance.now()
   const cpu = process.cpuUsage()
   const summary = await runSeeds({
-    from: Number(values.seed ?? 1),
+    from: Number(values.seed ?? (values.loops ? (await load('scenario')).firstLoopSeed : 1)),
     count: Number(values.seeds ?? 1000),
     mostFailing: Number(values.failing),
     onProgress: ({ histories, crashes, failing }) =>
@@ -68,9 +70,9 @@ async function histories() {
 
 async function replay() {
   /** @type {typeof import('../test/sim/oracle.ts')} */
-  const { historyOf } = await load('oracle')
+  const { playHistory } = await load('oracle')
   const seed = Number(values.seed)
-  const { journals, violations, ...counts } = await historyOf(seed)
+  const { journals, violations, ...counts } = await playHistory(seed)
   if (values.json)
     console.log(JSON.stringify({ seed, violations, counts, journals: Object.fromEntries(journals) }))
   else {

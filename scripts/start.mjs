@@ -9,6 +9,7 @@ import { ensureBuilt, ensureInstalled } from './setup.mjs'
 
 ensureInstalled()
 ensureBuilt()
+ensureBuilt('ui')
 
 const server = serveChild(['--dev', '--preset', 'marketing', ...process.argv.slice(2)])
 const address = await server.address

@@ -1,9 +1,9 @@
 // @ts-check
 /**
- * `npm run structure [-- --table] [--json]`: prints every folder of `src` with too many files and every function that is too
- * long, by the limits of `structure-rules.mjs`; exit code 1 if there is one. `--table` prints the measurements instead: files,
- * files per folder, the share of files with a single importer, the longest functions, the modules inside `src` that tests
- * import. `--json` prints either as JSON. Part of `npm run check`.
+ * `npm run structure [-- --table] [--json]`: prints every folder of `src` with too many files, every function that is too
+ * long and every exported function named `xOf`, by `structure-rules.mjs`; exit code 1 if there is one. `--table` prints the
+ * measurements instead: files, files per folder, the share of files with a single importer, the longest functions, the modules
+ * inside `src` that tests import. `--json` prints either as JSON. Part of `npm run check`.
  */
 import { existsSync, readFileSync } from 'node:fs'
 import { join, posix } from 'node:path'
@@ -20,9 +20,10 @@ import { structureRules } from './structure-rules.mjs'
  * @property {number} functionLines
  * @property {Record<string, string>} lists folders with one file per item, and what an item is
  * @property {readonly string[]} suites files, or folders that end with `/`
+ * @property {readonly string[]} namedOf exported functions that may end in `Of`
  * @property {Record<string, number>} longer functions that are still to be split, by name: the lines that they may have
  *
- * @typedef {{ name: string, file: string, line: number, lines: number }} FoundFunction
+ * @typedef {{ name: string, file: string, line: number, lines: number, exported: boolean }} FoundFunction
  * @typedef {object} Structure
  * @property {number} files source files below `src`, tests apart
  * @property {number} lines lines in them
@@ -32,7 +33,7 @@ import { structureRules } from './structure-rules.mjs'
  * @property {{ modules: string[], behindSeams: string[] }} testImports modules that are no entry points and that tests import by
  *   themselves, or through a file of `test/seams`
  *
- * @typedef {{ rule: 'folder' | 'function', at: string, message: string }} Violation
+ * @typedef {{ rule: 'folder' | 'function' | 'name', at: string, message: string }} Violation
  */
 
 /**
@@ -111,6 +112,9 @@ export function checkStructure({ folders, functions }, rules) {
       lines > Math.max(rules.functionLines, new Map(Object.entries(rules.longer)).get(name) ?? 0) &&
       !rules.suites.some((suite) => (suite.endsWith('/') ? file.startsWith(suite) : file === suite)),
   )
+  const vague = functions.filter(
+    ({ name, exported }) => exported && /[a-z]Of$/.test(name) && !rules.namedOf.includes(name),
+  )
   return [
     ...full.map(({ folder, files }) => ({
       rule: /** @type {const} */ ('folder'),
@@ -121,6 +125,11 @@ export function checkStructure({ folders, functions }, rules) {
       rule: /** @type {const} */ ('function'),
       at: `${file}:${line}`,
       message: `${name} has ${lines} lines; at most ${rules.functionLines} fit into one function`,
+    })),
+    ...vague.map(({ name, file, line }) => ({
+      rule: /** @type {const} */ ('name'),
+      at: `${file}:${line}`,
+      message: `${name} must begin with a verb that says what it does, such as get, to, find, list or build`,
     })),
   ]
 }
@@ -141,12 +150,29 @@ function findFunctions(file, text) {
   const visit = (node) => {
     if (ts.isFunctionLike(node) && 'body' in node && node.body) {
       const line = lineAt(node.getStart())
-      found.push({ name: getFunctionName(node), file, line, lines: lineAt(node.end) - line + 1 })
+      found.push({
+        name: getFunctionName(node),
+        file,
+        line,
+        lines: lineAt(node.end) - line + 1,
+        exported: isExported(node),
+      })
     }
     ts.forEachChild(node, visit)
   }
   visit(source)
   return found
+}
+
+/**
+ * Whether the declaration itself has `export`: of a function, or of the constant that holds one.
+ * @param {ts.SignatureDeclaration} node
+ */
+function isExported(node) {
+  const { parent } = node
+  const declaration = ts.isVariableDeclaration(parent) ? parent.parent.parent : node
+  const modifiers = ts.canHaveModifiers(declaration) ? ts.getModifiers(declaration) : undefined
+  return modifiers?.some(({ kind }) => kind === ts.SyntaxKind.ExportKeyword) ?? false
 }
 
 /** @param {ts.SignatureDeclaration} node */
@@ -197,7 +223,7 @@ if (process.argv[1] === import.meta.filename) {
   else if (values.json) console.log(JSON.stringify(violations))
   else {
     for (const { rule, at, message } of violations) console.log(`${at}  structure/${rule}  ${message}`)
-    console.log(`structure: ${violations.length} folders and functions over the limits`)
+    console.log(`structure: ${violations.length} violations of the limits`)
   }
   process.exitCode = violations.length > 0 && !values.table ? 1 : 0
 }

@@ -10,6 +10,7 @@ const rules: StructureRules = {
   functionLines: 4,
   lists: { 'src/rules': 'one rule each' },
   suites: ['src/suites/', 'src/suite.ts'],
+  namedOf: ['indexOf'],
   longer: { h: 6 },
 }
 
@@ -85,6 +86,29 @@ describe('functions', () => {
   })
 })
 
+describe('names', () => {
+  const message = 'must begin with a verb that says what it does, such as get, to, find, list or build'
+
+  it.each([
+    'export function nameOf() {}\n',
+    'export async function nameOf() {}\n',
+    'export const nameOf = () => 1\n',
+  ])('reports an exported function named xOf: `%s`', (text) => {
+    expect(check({ 'a.ts': text })).toEqual([`src/a.ts:1 name nameOf ${message}`])
+  })
+
+  it.each([
+    'function nameOf() {}\n',
+    'const nameOf = () => 1\n',
+    'export const a = { nameOf: () => 1 }\n',
+    'export function getName() {}\n',
+    'export function indexOf() {}\n',
+    'export const nameOf = 1\n',
+  ])('accepts `%s`', (text) => {
+    expect(check({ 'a.ts': text })).toEqual([])
+  })
+})
+
 it('measures files, lines, folders, single importers and the longest function', () => {
   const structure = measure({
     'a.ts': `import './b.ts'\nimport './c/d.ts'\nimport 'node:fs'\n`,
@@ -102,7 +126,7 @@ it('measures files, lines, folders, single importers and the longest function', 
     // b has one; d has two, although b names it twice; a has none.
     singleImporter: { files: 1, share: 1 / 3 },
     testImports: { modules: [], behindSeams: [] },
-    functions: [{ name: 'f', file: 'src/c/d.ts', line: 1, lines: 3 }],
+    functions: [{ name: 'f', file: 'src/c/d.ts', line: 1, lines: 3, exported: false }],
   })
 })
 

@@ -15,7 +15,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { basename, dirname, join, relative } from 'node:path'
-import ts from 'typescript'
+import { transformSync } from 'rolldown/utils'
 import { root } from './setup.mjs'
 
 /** @typedef {Pick<import('../test/sim/mutants.ts').Mutant, 'name' | 'file' | 'find' | 'replace'> & { seed?: number }} Mutant */
@@ -83,10 +83,14 @@ let drafts = 0
 
 /** @param {string} folder @param {string} file @param {string} text */
 function transpile(folder, file, text) {
-  const { outputText } = ts.transpileModule(text, { compilerOptions, fileName: file })
+  const { code, errors } = transformSync(file, text, {
+    target: 'es2023',
+    typescript: { onlyRemoveTypeImports: true, rewriteImportExtensions: 'rewrite' },
+  })
+  if (errors.length > 0) throw new Error(`Cannot transpile ${file}: ${errors[0]?.message}`)
   const target = targetOf(folder, file)
   mkdirSync(dirname(target), { recursive: true })
-  writeFileSync(target, outputText)
+  writeFileSync(target, code)
 }
 
 /** @param {string} folder @param {string} file */
@@ -107,14 +111,6 @@ function linkTree(from, to) {
 /** Deletes the folder of a mutant. @param {string} folder */
 export function forget(folder) {
   rmSync(folder, { recursive: true, force: true })
-}
-
-/** @type {import('typescript').CompilerOptions} */
-const compilerOptions = {
-  target: ts.ScriptTarget.ES2023,
-  module: ts.ModuleKind.ESNext,
-  verbatimModuleSyntax: true,
-  rewriteRelativeImportExtensions: true,
 }
 
 /** @param {string} folder @returns {string[]} */

@@ -2,6 +2,8 @@
 
 import type { HttpDispatcherOptions } from './adapters/executors/http.ts'
 import type { NodePartial } from './adapters/executors/model.ts'
+import type { McpLogLine } from './adapters/mcp/mcp-client.ts'
+import { type McpServers, mcpServers } from './adapters/mcp/mcp-options.ts'
 import type { Price } from './adapters/models/index.ts'
 import type { AddressFilterOptions } from './adapters/net/address-filter.ts'
 import type { TracingOptions } from './adapters/telemetry/tracing.ts'
@@ -24,6 +26,7 @@ import type { DefinedCapability } from './domain/capability/define-capability.ts
 import type { Endpoint } from './domain/capability/endpoint.ts'
 import { checkProcessing, type GivenProcessing } from './domain/draft/processing.ts'
 import type { DraftInput } from './domain/envelope/envelope-input.ts'
+import { webhookEvents } from './domain/event/webhook-notice.ts'
 import type { Facet } from './domain/facet.ts'
 import { below } from './domain/parse/parsed.ts'
 import type { Dispatcher } from './domain/ports/dispatcher.ts'
@@ -36,6 +39,7 @@ import type { ReplayChanges } from './engine/replay/replay.ts'
 import type { EnvConfig } from './env.ts'
 import type { CustomStage } from './output/index.ts'
 import type { AgentsOptions } from './server/agents/agents.ts'
+import type { WebhookEndpoint, WebhookOptions } from './server/webhooks/webhooks.ts'
 
 export interface AppOptions
   extends Partial<
@@ -87,6 +91,19 @@ export interface AppOptions
   readonly tracing?: TracingOptions | false
   /** If set, agents can register over HTTP, and are planned with and called. */
   readonly http?: HttpOptions
+  /** Webhooks for all tenants, and how they are delivered. With `http`, tenants can add webhooks of their own over HTTP. */
+  readonly webhooks?: WebhooksChoice
+  /**
+   * MCP servers by name. Their tools become capabilities `NAME.TOOL` of kind `mcp`. Needs the package
+   * `@modelcontextprotocol/client`.
+   */
+  readonly mcp?: McpServers
+  /** Receives what MCP servers write to their standard error or log, and changes of their connections; redacted. */
+  readonly onMcpLog?: (line: McpLogLine) => void
+  /** Adds `memory.remember`, `memory.recall` and `memory.forget`, which agents can use as tools. Default false. */
+  readonly memory?: boolean
+  /** Conversations: runs with the same `threadId`. */
+  readonly threads?: ThreadOptions
   /** Dispatchers for custom kinds of capabilities; a dispatcher for a known kind replaces it. */
   readonly dispatchers?: readonly Dispatcher[]
   /** How texts of models and agents are read; `false`: all of them on the main thread. With a `clock` of its own, an app does so, too. */
@@ -96,6 +113,13 @@ export interface AppOptions
   readonly random?: () => number
   /** Creates run ids. Default `flex_` and a UUID that sorts by time. */
   readonly newId?: () => string
+}
+
+interface ThreadOptions {
+  /** Budget of the earlier turns that a run of a thread begins with, in tokens. Default 4,000. */
+  readonly contextTokens?: number
+  /** What happens to a message while a run of the thread is not over. Default `queue`. */
+  readonly whenBusy?: 'queue' | 'interrupt' | 'reject'
 }
 
 /** Limits of reading long texts on other threads. A text beyond one is an issue (`limit/deadline`, `limit/memory`) of its attempt. */
@@ -124,6 +148,9 @@ export interface PlannerChoice {
   readonly maxCapabilities?: number
 }
 
+/** Webhooks of the operator. Their addresses must be allowed as those of agents are (`http`). */
+type WebhooksChoice = Partial<Pick<WebhookOptions, 'endpoints' | 'retry' | 'timeoutMs' | 'onGiveUp'>>
+
 /** Limits and settings of calls to agents over HTTP. */
 export interface HttpOptions
   extends AddressFilterOptions,
@@ -131,6 +158,8 @@ export interface HttpOptions
     Pick<AgentsOptions, 'cacheTtlMs' | 'selfRefreshMs'> {
   /** Public URL of this server, such as `https://proviso.example`; without it, agents must answer synchronously. */
   readonly callbackUrl?: string | (() => string | undefined)
+  /** How long a worker that polls may be silent before it loses its call. Default 30 s. */
+  readonly workerLeaseMs?: number
   /**
    * Keys that encrypt the secrets of registered agents in the store, newest first: the first encrypts, all of them decrypt.
    * 32 bytes each, as hex or base64. Default: `PROVISO_SECRET_KEY` and, to decrypt, `PROVISO_SECRET_KEY_PREVIOUS`.
@@ -160,7 +189,7 @@ export interface RunOptions {
 }
 
 /** The options of a run whose draft is of unknown shape. */
-export interface PrepareOptions extends Omit<RunOptions, 'draft' | 'partials'> {
+export interface PrepareOptions extends Omit<RunOptions, 'draft'> {
   readonly draft?: unknown
 }
 
@@ -204,6 +233,7 @@ const httpRows = {
   maxBytes: wholeNumber,
   timeoutMs: milliseconds,
   callbackMs: milliseconds,
+  workerLeaseMs: milliseconds,
   cacheTtlMs: milliseconds,
   selfRefreshMs: milliseconds,
   callbackUrl: must(
@@ -258,6 +288,43 @@ const reading: Check = (value, at) => {
   return isObject(value) ? rowIssues(value, at, readingRows) : object(value, at)
 }
 
+const threadRows = {
+  contextTokens: wholeNumber,
+  whenBusy: must(
+    (value) => ['queue', 'interrupt', 'reject'].includes(String(value)),
+    '"queue", "interrupt" or "reject"',
+  ),
+} satisfies RowsOf<ThreadOptions>
+
+const threads: Check = (value, at) => (isObject(value) ? rowIssues(value, at, threadRows) : object(value, at))
+
+const endpointRows = {
+  url: must(
+    (value) => typeof value === 'string' && URL.canParse(value),
+    'a URL',
+    'https://hooks.example/runs',
+  ),
+  secret: must(
+    (value) => typeof value === 'string' && value.length >= 16,
+    'a text of at least 16 characters',
+  ),
+  events: each(
+    must((value) => webhookEvents.some((event) => event === value), `one of ${webhookEvents.join(', ')}`),
+  ),
+  tenant: name,
+} satisfies RowsOf<WebhookEndpoint>
+
+const webhookRows = {
+  endpoints: each((value: unknown, at: Pointer) =>
+    isObject(value)
+      ? rowIssues({ ...value, url: value['url'] ?? '', secret: value['secret'] ?? '' }, at, endpointRows)
+      : object(value, at),
+  ),
+  retry: object,
+  timeoutMs: milliseconds,
+  onGiveUp: callable,
+} satisfies RowsOf<WebhooksChoice>
+
 const appRows = {
   store: must(
     (value) => typeof value === 'string' || has(value, 'append', 'function'),
@@ -301,6 +368,12 @@ const appRows = {
   claim: must((value) => ['all', 'own', 'none'].includes(value as string), '"all", "own" or "none"'),
   tracing: must((value) => value === false || isObject(value), 'an object or false'),
   http,
+  webhooks: (value: unknown, at: Pointer) =>
+    isObject(value) ? rowIssues(value, at, webhookRows) : object(value, at),
+  mcp: mcpServers,
+  threads,
+  memory: flag,
+  onMcpLog: callable,
   ledger: flag,
   storeRaw: flag,
   untrustedSchemas: flag,

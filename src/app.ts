@@ -1,4 +1,6 @@
 /** The composition root: only this file and its parts in `app/` name concrete adapters. */
+import { createAddressFilter } from './adapters/net/address-filter.ts'
+import { createReadText, type ReadText } from './adapters/net/guarded-fetch.ts'
 import { openStore } from './adapters/stores/open-store.ts'
 import { spanTypes } from './adapters/telemetry/tracing.ts'
 import { createModelMethods, createRunMethods } from './app/app-methods.ts'
@@ -6,15 +8,20 @@ import { createDispatchers, resolveParts, toEngineOptions } from './app/app-part
 import type { App } from './app/app-type.ts'
 import { measureStore } from './app/measure-store.ts'
 import { sealSecrets, shownRows } from './app/seal-secrets.ts'
+import { wireThreads } from './app/threads/threads.ts'
 import { wireAgents } from './app/wire-agents.ts'
+import { wireMcp } from './app/wire-mcp.ts'
+import { wireWebhooks } from './app/wire-webhooks.ts'
 import { type AppOptions, checkAppOptions } from './app-options.ts'
 import { pick } from './base/json.ts'
 import { createPace, type Pace } from './base/time/pace.ts'
 import type { Provider } from './domain/ports/provider.ts'
 import type { Store } from './domain/ports/store.ts'
 import { createEngine, type Engine } from './engine/engine.ts'
-import { type EnvConfig, readEnv } from './env.ts'
+import { commaList, type EnvConfig, readEnv } from './env.ts'
+import { createRecordChanges } from './server/agents/agents.ts'
 
+export { readKeyFile } from './adapters/sealing/seal-store.ts'
 export { openStore } from './adapters/stores/open-store.ts'
 export { type TracingOptions, tracedProvider } from './adapters/telemetry/tracing.ts'
 export { fallbackModel } from './app/app-parts.ts'
@@ -30,6 +37,7 @@ export type {
 } from './app/run-result.ts'
 export { openSealed, openShown } from './app/seal-secrets.ts'
 export type { PreparedRun } from './app/start-run.ts'
+export { readThread, type Threads, type ThreadView } from './app/threads/threads.ts'
 export { readSecretKeys } from './app/wire-agents.ts'
 export type {
   AppOptions,
@@ -76,10 +84,19 @@ export async function createApp(options: AppOptions = {}): Promise<App> {
   }
 }
 
+/** Budget of the conversation that a run of a thread begins with. */
+const defaultContextTokens = 4_000
+
 interface Opened {
   readonly env: EnvConfig
   readonly pace: Pace
   readonly store: Store
+}
+
+/** Which addresses `http_get` may reach: the same as agents may have. */
+function createFetchFilter(http: AppOptions['http'], { agentHosts }: EnvConfig) {
+  const rules = pick(http ?? {}, ['allow', 'allowLoopback', 'schemes', 'ports', 'resolve'])
+  return createAddressFilter({ allow: commaList(agentHosts), ...rules })
 }
 
 async function buildApp(options: AppOptions, opened: Opened): Promise<App> {
@@ -87,67 +104,120 @@ async function buildApp(options: AppOptions, opened: Opened): Promise<App> {
   const { store: measured, subscribe: subscribeToStoreCalls } = measureStore(store)
   const parts = resolveParts(options, { ...opened, store: measured })
   const { catalog, redactor, tracing, onCrash, compileOptions } = parts
-  const { pace } = opened
+  const { pace, env } = opened
+  const changes = createRecordChanges(store.records)
+  const webhooks =
+    options.http || options.webhooks ? wireWebhooks(options, { ...parts, env, changes }) : undefined
   const agents =
     options.http &&
     wireAgents(options.http, {
       ...pick(parts, ['store', 'env', 'clock']),
       shared: catalog,
+      changes,
       onError: (cause) => onCrash('', cause),
-      listenerOf: parts.partials.listenerOf,
+      findListener: parts.partials.findListener,
       parseText: parts.reading.parseText,
       onLateAnswer: (runId, idempotencyKey) => engine.takeLateAnswer(runId, idempotencyKey),
       onUnawaited: ({ runId, outcome, ...ref }) => engine.logLateResult(runId, ref, outcome),
     })
+  const mcp = options.mcp && wireMcp(options.mcp, { ...parts, ...pick(options, ['onMcpLog']) })
+  const fetching = createFetchFilter(options.http, env)
   const engine: Engine = createEngine({
     ...toEngineOptions(options, parts),
+    ...(webhooks && { store: webhooks.withOutbox(parts.store) }),
     catalog: agents?.catalogs ?? catalog,
-    dispatchers: createDispatchers(options, { ...parts, agents: agents?.dispatcher }),
+    ...((agents || webhooks) && {
+      updateCatalog: (tenant) =>
+        // A store that cannot be read is reported by what follows: the run is not stored then.
+        (agents?.living.update(tenant) ?? changes.check()).catch((cause: unknown) => onCrash('', cause)),
+    }),
+    dispatchers: createDispatchers(options, {
+      ...parts,
+      agents: agents?.dispatcher,
+      mcp: mcp?.dispatcher,
+      fetching,
+    }),
     onMissing(runId, capabilityIds) {
       // Another process may have accepted the registration and died: the catalog here can be older than the run.
       agents?.living.refresh().catch((cause: unknown) => onCrash('', cause))
       options.onMissing?.(runId, capabilityIds)
     },
   })
+  parts.validators.watch(engine.subscribeToLifecycle)
   if (tracing) engine.subscribeToLifecycle(tracing.runs.recordNotice, { types: spanTypes })
   await agents?.living.open()
+  await mcp?.open()
+  await webhooks?.open()
   engine.open()
 
   const catalogOf = (tenant = 'default') => agents?.catalogs.forTenant(tenant) ?? catalog
-  let closing: Promise<void> | undefined
-  const close: App['close'] = async (given) => {
+  const readers = createReaders()
+  const close = once(async (given?: Parameters<App['close']>[0]) => {
+    threads.close()
     await engine.close(given)
     tracing?.runs.close()
+    await webhooks?.close()
     agents?.living.close()
     await agents?.addressFilter.close()
+    await mcp?.close()
+    await fetching.close()
     await parts.reading.close()
+    await readers.close()
     if (typeof options.store !== 'object') await opened.store.close()
-  }
-  const closeOnce: App['close'] = (given) => {
-    closing ??= close(given)
-    return closing
-  }
+  })
+  const shown = shownRows(store)
+  const contextTokens = options.threads?.contextTokens ?? defaultContextTokens
+  const methods = createRunMethods(engine, { ...parts, shown, contextTokens })
+  const threads = await wireThreads(options, engine, { ...parts, shown, prepare: methods.prepare })
   return {
-    ...createRunMethods(engine, parts),
+    ...methods,
+    threads,
     ...createModelMethods(options, parts),
     capabilities: (tenant) => catalogOf(tenant).capabilities(),
     inactive: (tenant) => catalogOf(tenant).inactive?.() ?? new Map(),
-    facets: () => catalog.facets(),
+    facets: (tenant) => catalogOf(tenant).facets(),
     ...(agents && { agents: agents.services }),
+    ...(webhooks && { webhooks: webhooks.services }),
+    ...(mcp && { mcp }),
     redactor,
     subscribeToStoreCalls,
     store,
-    shown: shownRows(store),
+    shown,
     pace,
     acceptUntrustedSchemas() {
       compileOptions.linearPatterns = true
     },
     getServerToken: () => opened.env.flexToken,
+    guardFetch: readers.open,
     leaseMs: engine.leaseMs,
     get active() {
       return engine.active
     },
-    close: closeOnce,
-    [Symbol.asyncDispose]: () => closeOnce(),
+    close,
+    [Symbol.asyncDispose]: () => close(),
+  }
+}
+
+/** Closing twice is closing once: the second call waits for the first. */
+function once(close: App['close']): App['close'] {
+  let closing: Promise<void> | undefined
+  return (given) => {
+    closing ??= close(given)
+    return closing
+  }
+}
+
+/** Readers of remote documents that were opened, so that they end with the app. */
+function createReaders() {
+  const opened = new Set<ReadText>()
+  return {
+    open(allowed: Parameters<App['guardFetch']>[0]): ReadText {
+      const read = createReadText(allowed)
+      opened.add(read)
+      return read
+    },
+    async close() {
+      for (const read of opened) await read.close()
+    },
   }
 }

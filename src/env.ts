@@ -29,6 +29,12 @@ export interface EnvConfig extends Keys {
   readonly secretKey?: string
   /** Earlier keys, separated by commas, used for decryption only. */
   readonly previousSecretKeys?: string
+  /** Verifies JSON web tokens that are signed with a shared secret. */
+  readonly authSecret?: string
+  /** The client secret of the console at the identity provider. */
+  readonly authClientSecret?: string
+  /** Signs the webhooks of the settings. */
+  readonly webhookSecret?: string
   /** The level of a server's log lines. */
   readonly log?: string
   /** `aros.telemetry.verbose` (FSD-32): trace events of model calls as log lines, too. */
@@ -38,6 +44,8 @@ export interface EnvConfig extends Keys {
   /** The developer's sandbox (FLEX-104), and where its templates are. */
   readonly sandbox?: string
   readonly sandboxTemplateDir?: string
+  /** The dialog of the console that builds an envelope from a short brief (FLEX-110). */
+  readonly createPost?: string
   /** `1`: keep a ledger of corrections in the store (AROS-66). */
   readonly ledger?: string
 }
@@ -55,6 +63,9 @@ export const envNames = {
   flexToken: ['FLEX_TOKEN'],
   secretKey: ['PROVISO_SECRET_KEY'],
   previousSecretKeys: ['PROVISO_SECRET_KEY_PREVIOUS'],
+  authSecret: ['PROVISO_AUTH_SECRET'],
+  authClientSecret: ['PROVISO_AUTH_CLIENT_SECRET'],
+  webhookSecret: ['PROVISO_WEBHOOK_SECRET'],
   host: ['PROVISO_HOST'],
   port: ['PROVISO_PORT', 'PORT'],
   cors: ['PROVISO_CORS'],
@@ -63,6 +74,7 @@ export const envNames = {
   captureContent: ['OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT'],
   sandbox: ['USE_FLEX_DEV_SANDBOX', 'VITE_USE_FLEX_DEV_SANDBOX'],
   sandboxTemplateDir: ['FLEX_SANDBOX_TEMPLATE_DIR'],
+  createPost: ['USE_FLEX_AGENTS_POPUP', 'VITE_USE_FLEX_AGENTS_POPUP'],
   ledger: ['PROVISO_LEDGER'],
 } as const satisfies Record<Exclude<keyof EnvConfig, 'secrets'>, readonly string[]>
 
@@ -85,7 +97,7 @@ export function readEnv(env: Readonly<Record<string, string | undefined>> = proc
   })
   const secrets = [
     ...Object.entries(envNames)
-      .filter(([setting]) => setting.endsWith('ApiKey') || setting === 'secretKey')
+      .filter(([setting]) => /ApiKey$|^(secretKey|webhookSecret|authSecret|authClientSecret)$/.test(setting))
       .flatMap(([, names]) => names.flatMap((name) => env[name]?.trim() || [])),
     ...envNames.previousSecretKeys.flatMap((name) => commaList(env[name])),
   ]

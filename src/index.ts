@@ -18,7 +18,6 @@ export type {
   OutputSchema,
   OutputValue,
   PoliciesInput,
-  PreparedRun,
   PrepareOptions,
   RunHandle,
   RunIssueCode,
@@ -34,6 +33,7 @@ export type { Json } from './base/json.ts'
 export type { Clock } from './base/time/clock.ts'
 export type { Ask, Reply } from './domain/ask.ts'
 export type { FailureCode } from './domain/attempt/failure-code.ts'
+export { defineAgent, tool } from './domain/capability/define-agent.ts'
 export type { Capability } from './domain/capability.ts'
 export type { Envelope } from './domain/envelope.ts'
 export type { JournalEvent } from './domain/event.ts'
@@ -46,6 +46,5 @@ export type { ModelAnswer, ModelRequest, Provider } from './domain/ports/provide
 export type { Store } from './domain/ports/store.ts'
 export type { RunState } from './domain/run.ts'
 export type { RunStatus } from './domain/status.ts'
-export type { WatchOptions } from './engine/journal/journal.ts'
 export type { Infer, Issue, JsonSchema, ParseOptions, ParseResult } from './output/index.ts'
 export { createReader, explain, feedback, parse, replay } from './output/index.ts'

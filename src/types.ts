@@ -3,8 +3,9 @@
  * What most programs need is in `proviso`.
  */
 
-export type { LocalFunction, TracingOptions } from './app.ts'
+export type { LocalFunction, PreparedRun, TracingOptions } from './app.ts'
 export type { AskKind, Decision } from './domain/ask.ts'
+export type { AgentDefinition, AgentToolInput, Tool } from './domain/capability/define-agent.ts'
 export type { Endpoint, SigningKey } from './domain/capability/endpoint.ts'
 export type { CapabilityKind, ContractSide, NodeKind } from './domain/capability.ts'
 export type { Condition, Constraint, Level, OutputContract } from './domain/contract.ts'
@@ -20,6 +21,7 @@ export type {
   LifecycleOptions,
 } from './domain/event/lifecycle.ts'
 export type { EventPayloads, EventType, Failure, Provenance } from './domain/event.ts'
+export type { AgentLimits, Approval, ToolUse } from './domain/loop/agent-settings.ts'
 export type { AttemptIssueCode, Outcome, Output, Usage } from './domain/output.ts'
 export type { ParseIssueCode } from './domain/parse/issue-table.ts'
 export type { Binding, DraftNode, Edge, Plan, PlanNode, Retry, Routing, Source } from './domain/plan.ts'
@@ -28,6 +30,7 @@ export type { Bundle, Dispatch } from './domain/ports/dispatcher.ts'
 export type { Erased, ErasedRun } from './domain/ports/erase.ts'
 export type { NewOperation, OperationAction, OperationRow, Operations } from './domain/ports/operations.ts'
 export type { Considered, DraftRequest } from './domain/ports/planner.ts'
+export type { AnswerPart, ModelMessage, ModelTool, ToolResult } from './domain/ports/provider.ts'
 export type {
   AskRow,
   AuditRow,
@@ -43,4 +46,5 @@ export type { RunHead } from './domain/run.ts'
 export type { NodeStatus } from './domain/status.ts'
 export { isTerminal, isWaiting, runStatuses, terminalStatuses, waitingStatuses } from './domain/status.ts'
 export type { EraseRequest, ErasurePreview, ErasureReceipt } from './engine/erase.ts'
+export type { WatchOptions } from './engine/journal/journal.ts'
 export type { Difference, ReplayChanges, Replayed } from './engine/replay/replay.ts'

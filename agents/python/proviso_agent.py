@@ -146,7 +146,7 @@ class Context:
     def __init__(self, body, idempotency_key, cancelled):
         self.body = body
         self.idempotency_key = idempotency_key
-        #: An event that is set when the caller is gone or the agent closes.
+        #: An event that is set when the run no longer needs the call, the caller is gone, or the agent closes.
         self.cancelled = cancelled
         self.clarifications = body.get("clarifications", [])
 
@@ -173,6 +173,7 @@ class _Call:
         self.condition, self.cancelled = threading.Condition(), threading.Event()
         self.chunks, self.waiting = [], 0
         self.has_ended, self.answer, self.accepted = False, None, None
+        self.is_cancelled = False
 
     def add_chunk(self, chunk):
         with self.condition:
@@ -202,27 +203,35 @@ class _Call:
 class Agent:
     """Made by `serve_agent`."""
 
-    def __init__(self, run, registration, server, port, host, url, callback_after, calls, max_bytes, on_error):
-        self.id = registration["capabilityId"]
+    def __init__(self, run, registration, server, port, host, url, poll, callback_after, calls, max_bytes, on_error):
+        self.id, self._concurrency = registration["capabilityId"], (10 if poll is True else int(poll))
         self._run, self._registration, self._server = run, registration, server
         self._callback_after, self._calls, self._max_bytes = callback_after, calls, max_bytes
         self._on_error = on_error
-        self._closing, self._lock = threading.Event(), threading.Lock()
+        self._started = int(time.time())
+        self._closing, self._lock, self._stopping = threading.Event(), threading.Lock(), threading.Event()
         self._running, self._threads, self._nonces = {}, set(), OrderedDict()
         self._interval, self._key = 30.0, calls.read_signing_key()
-        self._http = ThreadingHTTPServer((host, port), type("Handler", (_Handler,), {"agent": self}))
-        self._http.daemon_threads = True
-        self.url = url or f"http://{host}:{self._http.server_port}/"
+        self._http, self.url = None, None
+        if not poll:
+            self._http = ThreadingHTTPServer((host, port), type("Handler", (_Handler,), {"agent": self}))
+            self._http.daemon_threads = True
+            self.url = url or f"http://{host}:{self._http.server_port}/"
 
     def _start(self):
-        threading.Thread(target=self._http.serve_forever, args=(0.1,), daemon=True).start()
+        if self._http:
+            threading.Thread(target=self._http.serve_forever, args=(0.1,), daemon=True).start()
         self._register()
         for call in self._calls.list_accepted():
             if "answer" in call:
                 self._spawn(self._deliver, call, call["answer"])
+            elif "signingKey" in call:  # the server gives a call that was taken to another worker, or asks a person
+                self._calls.remove(call["idempotencyKey"])
             else:
                 self._call(call["idempotencyKey"], call["body"], accepted=call)
         threading.Thread(target=self._keep_alive, daemon=True).start()
+        for _ in range(self._concurrency):
+            threading.Thread(target=self._poll, daemon=True).start()
 
     def wait(self):
         """Blocks until the agent is closed or the program is interrupted."""
@@ -233,27 +242,30 @@ class Agent:
 
     def close(self, grace=10.0):
         """Stops heartbeats and new calls, waits for calls in progress, then cancels them. The registration stays."""
-        self._http.shutdown()
+        self._stopping.set()
+        if self._http:
+            self._http.shutdown()
         until = time.monotonic() + grace
         for thread in list(self._threads):
             thread.join(max(until - time.monotonic(), 0))
         self._closing.set()
         for call in list(self._running.values()):
             call.cancelled.set()
-        self._http.server_close()
+        if self._http:
+            self._http.server_close()
 
     def deregister(self):
         self._send("DELETE", "/" + quote(self.id, safe=""))
 
     # Registration and heartbeats.
 
-    def _send(self, method, path, body=None):
+    def _send(self, method, path, body=None, timeout=30):
         url = self._server["url"].rstrip("/") + "/api/v1/flex/capabilities" + path
         headers = {"authorization": f"Bearer {self._server['token']}"}
         if body is not None:
             headers["content-type"] = "application/json"
         data = None if body is None else json.dumps(body).encode()
-        with urllib.request.urlopen(urllib.request.Request(url, data, headers, method=method), timeout=30) as response:
+        with urllib.request.urlopen(urllib.request.Request(url, data, headers, method=method), timeout=timeout) as response:
             text = response.read()
         return json.loads(text) if text else None
 
@@ -261,8 +273,10 @@ class Agent:
         failures = 0
         while not self._closing.is_set():
             try:
-                rotate = {} if self._key else {"rotateKey": True}
-                registration = {**self._registration, "endpoint": {"url": self.url}, **rotate}
+                # A worker needs no key: every call brings its own.
+                rotate = {} if self._key or self._concurrency else {"rotateKey": True}
+                endpoint = {"poll": True} if self._concurrency else {"url": self.url}
+                registration = {**self._registration, "endpoint": endpoint, **rotate}
                 done = self._send("POST", "/register", registration)
                 if "signingKey" in done:
                     self._key = done["signingKey"]
@@ -278,6 +292,60 @@ class Agent:
                 self._report(f'register "{self.id}"', error)
             failures += 1
             self._closing.wait(_backoff(failures))
+
+    # Calls that this worker takes, because the server cannot call it.
+
+    def _poll(self):
+        failures, path = 0, f"/{quote(self.id, safe='')}/calls"
+        while not self._stopping.is_set():
+            try:
+                taken = self._send("POST", path, {"waitMs": 25_000}, timeout=40)
+                failures = 0
+            except Exception as error:
+                self._report(f'take a call of "{self.id}"', error)
+                failures += 1
+                self._stopping.wait(_backoff(failures))
+                continue
+            # A call that is not begun is given to another worker.
+            if taken and not self._stopping.is_set():
+                self._try(f'execute a call of "{self.id}"', self._execute_taken, taken, path)
+
+    def _execute_taken(self, taken, path):
+        key, path = taken["idempotencyKey"], f"{path}/{quote(taken['idempotencyKey'], safe='')}"
+        if not self._renew(path, {"delivery": taken["delivery"]}):
+            return
+        target = {"callbackUrl": self._server["url"].rstrip("/") + taken["callbackPath"], "signingKey": taken["signingKey"]}
+        accepted = {"idempotencyKey": key, "body": taken["body"], **target}
+        if not self._calls.read(key):  # an answer that is stored must not be replaced
+            self._try("store a call", self._calls.write, key, {"status": "accepted", "call": accepted})
+        call, sent, offset = self._call(key, taken["body"], accepted=accepted), 0, 0
+        while call.answer is None:
+            is_ready = lambda: call.answer is not None or len(call.chunks) > sent
+            if call.wait(is_ready, taken["leaseMs"] / 3_000, self._closing.is_set) == "gone" or call.answer is not None:
+                break
+            self._closing.wait(0.1 if len(call.chunks) > sent else 0)  # more text may follow at once: it is sent together
+            chunks = call.chunks[sent:]
+            text = "".join(chunks)
+            try:
+                progress = {"text": text, "offset": offset} if text else {}
+                if not self._renew(path, {"delivery": taken["delivery"], **progress}):
+                    self._cancel(key)
+                    break
+                sent, offset = sent + len(chunks), offset + len(text.encode("utf-16-le")) // 2
+            except Exception as error:
+                self._report(f'renew a call of "{self.id}"', error)
+                self._closing.wait(min(taken["leaseMs"] / 6_000, 1))
+        call.wait(lambda: call.answer is not None, None, self._closing.is_set)
+
+    def _renew(self, path, progress):
+        """Begins or renews a call. False if it is over, or another worker has it."""
+        try:
+            self._send("POST", path, progress)
+            return True
+        except urllib.error.HTTPError as error:
+            if error.code == 409:
+                return False
+            raise
 
     def _keep_alive(self):
         while not self._closing.wait(self._interval):
@@ -334,7 +402,7 @@ class Agent:
                 call.accepted = accepted
                 self._spawn(self._execute, call)
             with call.condition:
-                call.waiting += 1
+                call.waiting += 0 if accepted else 1  # no request waits for a call of an earlier process
             return call
 
     def _execute(self, call):
@@ -349,6 +417,10 @@ class Agent:
             self._report("read a stored call", error)
         with call.condition:
             call.has_ended, accepted = True, call.accepted
+        if accepted and answer and call.is_cancelled and "error" in answer and not before:
+            # No one waits for the answer, and the failure says nothing about the call: a repetition runs it again.
+            self._try("forget a cancelled call", self._calls.remove, call.key)
+            accepted = None
         if answer and not accepted and not before and _is_kept(answer):
             record = {"status": "answered", "answer": answer}
             self._try("store an answer", self._calls.write, call.key, record)
@@ -358,8 +430,20 @@ class Agent:
         with self._lock:
             if self._running.get(call.key) is call:
                 del self._running[call.key]
-        if accepted and answer:
+        # Interrupted by closing, a call did not fail: it stays accepted, and the next process runs it.
+        is_interrupted = self._closing.is_set() and call.cancelled.is_set() and answer and "error" in answer and not before
+        if accepted and answer and not is_interrupted:
             self._deliver(accepted, answer)
+
+    def _cancel(self, key):
+        """Cancels an accepted call. False if it is not in progress here, or a request waits for it: then it was repeated."""
+        with self._lock:
+            call = self._running.get(key)
+            if call is None or call.waiting > 0:
+                return False
+            call.is_cancelled = True
+            call.cancelled.set()
+            return True
 
     def _run_function(self, call):
         try:
@@ -428,7 +512,7 @@ class Agent:
             "content-type": "application/json",
             "proviso-timestamp": timestamp,
             "proviso-nonce": nonce,
-            "proviso-signature": sign(self._key, timestamp, nonce, *named, body),
+            "proviso-signature": sign(call.get("signingKey") or self._key, timestamp, nonce, *named, body),
         }
         request = urllib.request.Request(call["callbackUrl"], body, headers, method="POST")
         with urllib.request.urlopen(request, timeout=30) as response:
@@ -469,13 +553,21 @@ class _Handler(BaseHTTPRequestHandler):
             given = json.loads(body)
         except ValueError:
             given = None
+        if int(signed[0]) < agent._started:  # nonces of an earlier process are not known; the server signs every try anew
+            return self._say(503, "The call was signed before this agent started; sign it again")
         if not isinstance(given, dict) or given.get("capabilityId") != agent.id:
             return self._say(404, f'This agent executes "{agent.id}" only')
         use = agent._use_nonce(nonce)
         if use != "first":  # in doubt, not refused: the first call with this nonce may be in progress
             return self._say(409 if use == "repeated" else 503, f"This nonce is {use}")
+        if self.command == "DELETE":
+            return self._say(204 if agent._cancel(given.get("cancel")) else 404, "")
+        if "cancel" in given:
+            return self._say(405, "Calls are cancelled with DELETE")
         given.update(runId=run_id, nodeId=node_id, attempt=int(attempt))
         self._respond(agent._call(idempotency_key, given), given.get("callbackUrl"))
+
+    do_DELETE = do_POST
 
     def _respond(self, call, callback_url):
         """Waits for the first of: the answer, the first chunk of a stream, the time for a callback."""
@@ -550,14 +642,15 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 def serve_agent(
-    *, id, input, output, run, server, port=0, host="127.0.0.1", url=None, callback_after=5.0, calls=None,
+    *, id, input, output, run, server, port=0, host="127.0.0.1", url=None, poll=False, callback_after=5.0, calls=None,
     max_bytes=4 * 1_048_576, on_error=None, **fields,
 ):
     """Registers a capability and serves its calls. Returns when it is registered.
 
     `input` and `output` are JSON Schemas or lists of facets; `server` is `{"url": …, "token": …}`; `fields` are further
     fields of the registration, such as `summary` and `heartbeat`. A call that takes longer than `callback_after` seconds is
-    answered with 202 and by callback. `calls` remembers answers: in memory, or `FileCallStore(folder)`.
+    answered with 202 and by callback. With `poll=True` the agent opens no port and takes its calls from the server, ten at a
+    time; `poll=2`: two at a time. `calls` remembers answers: in memory, or `FileCallStore(folder)`.
     """
     registration = {
         "version": "1", "displayName": id, "summary": "", **fields,
@@ -565,7 +658,7 @@ def serve_agent(
     }
     on_error = on_error or (lambda message: print(message, file=sys.stderr, flush=True))
     calls = MemoryCallStore() if calls is None else calls
-    agent = Agent(run, registration, server, port, host, url, callback_after, calls, max_bytes, on_error)
+    agent = Agent(run, registration, server, port, host, url, poll, callback_after, calls, max_bytes, on_error)
     try:
         agent._start()
     except BaseException:

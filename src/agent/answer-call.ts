@@ -4,7 +4,6 @@ import { systemClock } from '../base/time/clock.ts'
 import { pause } from '../base/time/retry.ts'
 import { signatureHeaders, verify, windowSeconds } from '../domain/capability/call-signature.ts'
 import type { CallAnswer, CallBody } from './call.ts'
-import { readBytes } from './read-bytes.ts'
 import type { RunningCall, RunningCalls } from './running-calls.ts'
 
 interface AnswerOptions {
@@ -21,8 +20,11 @@ interface AnswerOptions {
 export function createAnswer(options: AnswerOptions): (request: Request) => Promise<Response> {
   const { capabilityId, signingKey, calls, maxBytes } = options
   const nonces = createNonces()
+  // Nonces of an earlier process are not known: what was signed before this one started may be a replay.
+  const startedSecond = Math.floor(systemClock.now() / 1_000)
   return async (request) => {
-    if (request.method !== 'POST') return refuse(405, 'Calls are sent with POST')
+    if (request.method !== 'POST' && request.method !== 'DELETE')
+      return refuse(405, 'Calls are sent with POST and cancelled with DELETE')
     const key = signingKey()
     // 503 is retried by the server: a restarted agent may be called before it has registered.
     if (key === undefined) return refuse(503, 'The agent has not registered yet')
@@ -35,6 +37,9 @@ export function createAnswer(options: AnswerOptions): (request: Request) => Prom
     const verdict = verify({ ...signed, body: bytes }, { signature, secrets: [key], now })
     if (verdict === 'forged') return refuse(401, 'The signature does not match the signing key')
     if (verdict === 'stale') return refuse(401, `The timestamp is more than ${windowSeconds} s away`)
+    // The server signs every try anew, so a call that was on its way while the agent started arrives again.
+    if (Number(signed.timestamp) < startedSecond)
+      return refuse(503, 'The call was signed before this agent started; sign it again')
     const body = readBody(bytes)
     if (body?.['capabilityId'] !== capabilityId)
       return refuse(404, `This agent executes "${capabilityId}" only`)
@@ -42,6 +47,11 @@ export function createAnswer(options: AnswerOptions): (request: Request) => Prom
     if (use === 'full') return refuse(503, 'Too many calls')
     // In doubt, not refused: the first call with this nonce may be in progress.
     if (use === 'repeated') return refuse(409, 'This nonce was already used')
+    if (request.method === 'DELETE') {
+      const isRunning = calls.cancel(String(body['cancel']))
+      return isRunning ? new Response(null, { status: 204 }) : refuse(404, 'The call is not in progress here')
+    }
+    if ('cancel' in body) return refuse(405, 'Calls are cancelled with DELETE')
     const { runId, nodeId, attempt } = signed
     // The capability id was checked; the rest is as the server signed it.
     const call = { ...body, runId, nodeId, attempt } as unknown as CallBody
@@ -65,8 +75,14 @@ async function respond(running: RunningCall, { call, request, after }: Respondin
   try {
     const first = await waitForFirst(running, call.callbackUrl === undefined ? undefined : after)
     if (first === 'chunk') return new Response(toStream(running, detach), { headers: streamHeaders })
-    if (first === 'late' && call.callbackUrl !== undefined && (await running.accept(call.callbackUrl)))
+    if (
+      first === 'late' &&
+      call.callbackUrl !== undefined &&
+      (await running.accept({ callbackUrl: call.callbackUrl }))
+    ) {
+      detach()
       return new Response(null, { status: 202 })
+    }
     return toResponse(await running.answer)
   } catch {
     // The store cannot be read, so the function was not called: the server may call again under the same key.
@@ -101,6 +117,7 @@ const streamHeaders = { 'content-type': 'text/plain; charset=utf-8', 'cache-cont
 function toStream(running: RunningCall, detach: () => void): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder()
   let sent = 0
+  let isCancelled = false
   let removeListener = () => {}
   return new ReadableStream({
     start(controller) {
@@ -112,6 +129,8 @@ function toStream(running: RunningCall, detach: () => void): ReadableStream<Uint
       flush()
       void running.answer.then((answer) => {
         removeListener()
+        // The server is gone; it calls again under the same key, and gets the answer then.
+        if (isCancelled) return
         if ('text' in answer) {
           flush()
           controller.close()
@@ -119,6 +138,7 @@ function toStream(running: RunningCall, detach: () => void): ReadableStream<Uint
       })
     },
     cancel() {
+      isCancelled = true
       removeListener()
       detach()
     },
@@ -184,4 +204,17 @@ function createNonces() {
       return 'first'
     },
   }
+}
+
+/** Reads a body; returns undefined as soon as the body is longer than `maxBytes`. */
+async function readBytes(request: Request, maxBytes: number): Promise<Uint8Array | undefined> {
+  if (request.body === null) return new Uint8Array()
+  const chunks: Uint8Array[] = []
+  let length = 0
+  for await (const chunk of request.body as unknown as AsyncIterable<Uint8Array>) {
+    length += chunk.length
+    if (length > maxBytes) return undefined
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks)
 }

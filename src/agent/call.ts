@@ -14,11 +14,13 @@ export interface CallBody extends Bundle {
   readonly callbackUrl?: string
 }
 
-/** A call that was answered with 202: its answer is posted to `callbackUrl`. */
+/** A call that was answered with 202, or that a worker took: its answer is posted to `callbackUrl`. */
 export interface AcceptedCall {
   readonly idempotencyKey: string
   readonly body: CallBody
   readonly callbackUrl: string
+  /** Signs the answer of a call that a worker took. */
+  readonly signingKey?: string
   /** The answer, when the function has ended and the callback has not been delivered yet. */
   readonly answer?: CallAnswer
 }

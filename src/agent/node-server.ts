@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { messageOf } from '../base/errors/error.ts'
+import { toErrorMessage } from '../base/errors/error.ts'
 
 interface ListenOptions {
   readonly port: number
@@ -25,7 +25,7 @@ export async function listen(
 ): Promise<Listening> {
   const server = createServer((incoming, outgoing) => {
     answer(handle, incoming, outgoing).catch((cause: unknown) => {
-      onError(new Error(`Cannot answer a request: ${messageOf(cause)}`, { cause }))
+      onError(new Error(`Cannot answer a request: ${toErrorMessage(cause)}`, { cause }))
       outgoing.destroy()
     })
   })

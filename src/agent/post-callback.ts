@@ -1,6 +1,6 @@
 /** Posts the signed answer of an accepted call, until the server has taken it or it can no longer have an effect. */
 import { randomBytes } from 'node:crypto'
-import { messageOf } from '../base/errors/error.ts'
+import { toErrorMessage } from '../base/errors/error.ts'
 import { systemClock } from '../base/time/clock.ts'
 import { backoffMs, pause, type RetryPolicy } from '../base/time/retry.ts'
 import { sign, signatureHeaders } from '../domain/capability/call-signature.ts'
@@ -39,7 +39,7 @@ export async function postCallback(
   let body = JSON.stringify(answer)
   for (let failures = 1; systemClock.now() < until; failures++) {
     if (signal.aborted) return 'stopped'
-    const reply = await post(call, { body, signingKey: signingKey(), signal })
+    const reply = await post(call, { body, signingKey: call.signingKey ?? signingKey(), signal })
     if (typeof reply === 'number' && finalStatuses.has(reply)) return 'delivered'
     const why = typeof reply === 'number' ? `the server answered ${reply}` : reply
     if (signal.aborted) return 'stopped'
@@ -82,6 +82,6 @@ async function post(
     await response.body?.cancel()
     return response.status
   } catch (cause) {
-    return messageOf(cause)
+    return toErrorMessage(cause)
   }
 }

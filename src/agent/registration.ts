@@ -1,5 +1,5 @@
 /** Registers an agent with its server and sends its heartbeats. */
-import { type ErrorCode, errorTable, messageOf, ProvisoError } from '../base/errors/error.ts'
+import { type ErrorCode, errorTable, ProvisoError, toErrorMessage } from '../base/errors/error.ts'
 import { systemClock } from '../base/time/clock.ts'
 import { backoffMs, pause } from '../base/time/retry.ts'
 import type { Capability } from '../domain/capability.ts'
@@ -17,8 +17,8 @@ export interface AgentServer {
 interface RegistrationOptions {
   readonly server: AgentServer
   readonly capability: Capability
-  /** Address at which the server calls the agent. */
-  readonly url: string
+  /** Address at which the server calls the agent; absent if the agent polls. */
+  readonly url: string | undefined
   readonly calls: CallStore
   readonly onError: (cause: Error) => void
   readonly signal: AbortSignal
@@ -59,9 +59,9 @@ export function createRegistration(options: RegistrationOptions): Registration {
     const { kind: _kind, settings: _settings, ...fields } = capability
     const reply = await send('POST', `${path}/register`, {
       ...fields,
-      endpoint: { url },
-      // A lost key cannot be shown again.
-      ...(signingKey === undefined && { rotateKey: true }),
+      endpoint: url === undefined ? { poll: true } : { url },
+      // A lost key cannot be shown again. Workers need none: every call brings its own.
+      ...(signingKey === undefined && url !== undefined && { rotateKey: true }),
     })
     if (!reply.ok) throw toError(capabilityId, reply)
     const registered: Registered = JSON.parse(reply.text)
@@ -78,7 +78,12 @@ export function createRegistration(options: RegistrationOptions): Registration {
       } catch (cause) {
         if (ProvisoError.is(cause)) throw cause
         if (signal.aborted) break
-        onError(new Error(`Cannot register "${capabilityId}": ${messageOf(cause)}`, { cause }))
+        onError(
+          new Error(
+            `Cannot register "${capabilityId}" at ${server.url}: ${describeFailure(cause)}; trying again`,
+            { cause },
+          ),
+        )
         await pause(systemClock, backoffMs(serverRetryPolicy, failures), signal)
       }
     }
@@ -103,7 +108,9 @@ export function createRegistration(options: RegistrationOptions): Registration {
         if (signal.aborted) return
         await beat().catch((cause: unknown) => {
           if (signal.aborted) return
-          onError(new Error(`Cannot send a heartbeat of "${capabilityId}": ${messageOf(cause)}`, { cause }))
+          onError(
+            new Error(`Cannot send a heartbeat of "${capabilityId}": ${toErrorMessage(cause)}`, { cause }),
+          )
         })
       }
     },
@@ -117,6 +124,12 @@ export function createRegistration(options: RegistrationOptions): Registration {
 interface Registered {
   readonly signingKey?: string
   readonly heartbeat: { readonly intervalSeconds: number }
+}
+
+/** `fetch` hides the reason, such as a refused connection, in the cause of its error. */
+export function describeFailure(cause: unknown): string {
+  const inner = cause instanceof Error ? cause.cause : undefined
+  return toErrorMessage(inner instanceof Error && inner.message !== '' ? inner : cause)
 }
 
 /** A refusal of the server is an error of its code; what may pass (429, 5xx) is a plain error and is retried. */

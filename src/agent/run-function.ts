@@ -1,5 +1,5 @@
 /** Calls the function of an agent and turns everything it may do (return, stream, reject, ask, throw) into an answer. */
-import { messageOf, ProvisoError } from '../base/errors/error.ts'
+import { ProvisoError, toErrorMessage } from '../base/errors/error.ts'
 import type { Json } from '../base/json.ts'
 import type { DefinedCapability, LocalContext } from '../domain/capability/define-capability.ts'
 import { ask, reject, toQuestion } from '../domain/capability/end-call.ts'
@@ -50,7 +50,7 @@ function toFailure(cause: unknown): CallAnswer {
     const { text, schema } = toQuestion(cause)
     return { question: text, ...(schema !== undefined && { schema }) }
   }
-  return { error: { message: messageOf(cause), outcome: 'provider_error' } }
+  return { error: { message: toErrorMessage(cause), outcome: 'provider_error' } }
 }
 
 /** Inputs that the validator refuses never succeed. */

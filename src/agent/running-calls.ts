@@ -2,7 +2,7 @@
  * The calls in progress, by idempotency key: a repeated call joins the one in progress or gets the stored answer, so the
  * function runs once per key as long as the store remembers.
  */
-import { messageOf } from '../base/errors/error.ts'
+import { toErrorMessage } from '../base/errors/error.ts'
 import { type AcceptedCall, type CallAnswer, type CallBody, isKept } from './call.ts'
 import type { CallStore } from './call-store.ts'
 import type { FunctionCall } from './run-function.ts'
@@ -27,15 +27,22 @@ export interface RunningCall {
   /** Counts a waiting request; returns a function for when it is gone. The last one to leave cancels the call. */
   attach(): () => void
   /** Stores that the answer will be posted, and posts it. False if the function has ended already. */
-  accept(callbackUrl: string): Promise<boolean>
+  accept(target: AnswerTarget): Promise<boolean>
 }
+
+/** Where the answer of an accepted call is posted, and the key of the call if it has its own. */
+type AnswerTarget = Pick<AcceptedCall, 'callbackUrl' | 'signingKey'>
 
 export interface RunningCalls {
   start(idempotencyKey: string, body: CallBody): RunningCall
+  /** Starts a call that a worker took: its answer is always posted. Rejects if the store cannot be read. */
+  startTaken(idempotencyKey: string, body: CallBody, target: AnswerTarget): Promise<RunningCall>
   /** Finishes the calls that an earlier process accepted. */
   resumeAccepted(): Promise<void>
   /** Resolves when no call is in progress and every callback is delivered. */
   whenIdle(): Promise<void>
+  /** Cancels an accepted call. False if it is not in progress here, or a request waits for it: then the call was repeated. */
+  cancel(idempotencyKey: string): boolean
   abortAll(): void
 }
 
@@ -52,7 +59,7 @@ export function createRunningCalls(options: RunningCallsOptions): RunningCalls {
     )
   }
   const report = (what: string) => (cause: unknown) =>
-    onError(new Error(`Cannot ${what}: ${messageOf(cause)}`, { cause }))
+    onError(new Error(`Cannot ${what}: ${toErrorMessage(cause)}`, { cause }))
 
   /** Posts the answer and records that no callback is due any more. */
   const deliver = async (call: AcceptedCall, answer: CallAnswer) => {
@@ -77,15 +84,33 @@ export function createRunningCalls(options: RunningCallsOptions): RunningCalls {
 
   return {
     start,
+    async startTaken(key, body, target) {
+      // An answer that is stored must not be replaced by the acceptance.
+      const isAnswered = (await calls.read(key))?.status === 'answered'
+      const call = start(key, body)
+      // Accepted in the same step as it starts; false if it has ended, or the store fails.
+      const accepted = isAnswered ? Promise.resolve(false) : call.accept(target)
+      const answerHere = async () => {
+        if (await accepted) return
+        await postCallback({ idempotencyKey: key, body, ...target }, await call.answer)
+      }
+      track(answerHere().catch(report('deliver the answer of a call')))
+      return call
+    },
     async resumeAccepted() {
       for (const call of await calls.listAccepted()) {
-        const { idempotencyKey, body, callbackUrl, answer } = call
+        const { idempotencyKey, body, callbackUrl, signingKey, answer } = call
         if (answer) deliverLater(call, answer)
-        else await start(idempotencyKey, body).accept(callbackUrl)
+        // The server gives a call that a worker took to another worker, or asks a person.
+        else if (signingKey !== undefined) await calls.remove(idempotencyKey)
+        else await start(idempotencyKey, body).accept({ callbackUrl })
       }
     },
     async whenIdle() {
       while (pending.size > 0) await Promise.allSettled([...pending])
+    },
+    cancel(key) {
+      return running.get(key)?.cancel() ?? false
     },
     abortAll() {
       for (const call of running.values()) call.abort()
@@ -110,6 +135,8 @@ function createCall(
   const listeners = new Set<() => void>()
   let waiting = 0
   let hasEnded = false
+  let isCancelled = false
+  let isClosing = false
   let accepted: { readonly call: AcceptedCall; readonly stored: Promise<boolean> } | undefined
 
   const store = async (what: string, write: () => Promise<void>): Promise<boolean> => {
@@ -117,7 +144,7 @@ function createCall(
       await write()
       return true
     } catch (cause) {
-      onError(new Error(`Cannot store ${what}: ${messageOf(cause)}`, { cause }))
+      onError(new Error(`Cannot store ${what}: ${toErrorMessage(cause)}`, { cause }))
       return false
     }
   }
@@ -138,8 +165,13 @@ function createCall(
       }))
     hasEnded = true
     // In this order, so that the answer is not overwritten by the acceptance.
-    if (accepted && (await accepted.stored)) deliver(accepted.call, answer)
-    else if (!before && isKept(answer))
+    if (isCancelled && 'error' in answer && !before) {
+      // No one waits for the answer, and the failure says nothing about the call: a repetition runs it again.
+      if (accepted) await store('a cancelled call', () => calls.remove(key))
+    } else if (accepted && (await accepted.stored)) {
+      // Interrupted by closing, the call did not fail: it stays accepted, and the next process runs it.
+      if (!(isClosing && 'error' in answer && !before)) deliver(accepted.call, answer)
+    } else if (!before && isKept(answer))
       await store('an answer', () => calls.write(key, { status: 'answered', answer }))
     return answer
   }
@@ -160,10 +192,10 @@ function createCall(
         if (waiting === 0 && !accepted) controller.abort(new Error('The caller closed the connection'))
       }
     },
-    async accept(callbackUrl: string) {
+    async accept(target: AnswerTarget) {
       if (hasEnded) return false
       if (!accepted) {
-        const call = { idempotencyKey: key, body, callbackUrl }
+        const call = { idempotencyKey: key, body, ...target }
         const write = () => calls.write(key, { status: 'accepted', call })
         accepted = { call, stored: store('an accepted call', write) }
       }
@@ -171,7 +203,16 @@ function createCall(
       if (!isStored) accepted = undefined
       return isStored
     },
-    abort: () => controller.abort(new Error('The agent is closing')),
+    cancel() {
+      if (waiting > 0) return false
+      isCancelled = true
+      controller.abort(new Error('The run no longer needs this call'))
+      return true
+    },
+    abort() {
+      isClosing = true
+      controller.abort(new Error('The agent is closing'))
+    },
     isAborted: () => controller.signal.aborted,
   }
 }

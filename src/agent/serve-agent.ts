@@ -13,6 +13,7 @@ import { createAnswer } from './answer-call.ts'
 import type { RaoAnswer } from './call.ts'
 import { type CallStore, createMemoryCallStore } from './call-store.ts'
 import { type Listening, listen } from './node-server.ts'
+import { pollCalls } from './poll-calls.ts'
 import { postCallback } from './post-callback.ts'
 import { type AgentServer, createRegistration } from './registration.ts'
 import { type AgentContext, type AgentFunction, runFunction } from './run-function.ts'
@@ -47,6 +48,11 @@ export interface AgentOptions<
   readonly host?: string
   /** Address at which the server calls this agent. Default: the host and port; required with `port: false`. */
   readonly url?: string
+  /**
+   * Takes the calls from the server instead of listening, for agents that cannot be called, such as behind NAT. Several
+   * programs with the same `id` and token share the calls. `concurrency`: calls at a time in this program, default 10.
+   */
+  readonly poll?: boolean | { readonly concurrency?: number }
   /** Time after which a call is answered with 202, and its result by callback. Default 5,000; 0: every call. */
   readonly callbackAfterMs?: number
   /** Keeps answers and accepted calls. Default: in memory, the newest 1,000. */
@@ -64,8 +70,8 @@ export type AgentReturn<O> = ReturnValue<O> | AsyncIterable<string> | RaoAnswer
 
 export interface Agent extends AsyncDisposable {
   readonly id: string
-  /** Address at which the server calls this agent. */
-  readonly url: string
+  /** Address at which the server calls this agent; `undefined` if the agent polls. */
+  readonly url: string | undefined
   /** Answers a call of the server: the handler for your own HTTP server. */
   fetch(request: Request): Promise<Response>
   /** Stops heartbeats and new calls, waits up to `graceMs` (default 10,000) for calls in progress, then cancels them. */
@@ -100,6 +106,7 @@ export async function serveAgent<const I extends CapabilitySchema, const O exten
     port,
     host,
     url,
+    poll = false,
     callbackAfterMs,
     calls,
     maxBytes,
@@ -119,7 +126,8 @@ export async function serveAgent<const I extends CapabilitySchema, const O exten
     capability,
     answerCall: (call) => runFunction(run as unknown as AgentFunction, validators, call),
     server,
-    port: port ?? 0,
+    port: port ?? (poll === false ? 0 : false),
+    concurrency: poll === false ? 0 : ((poll === true ? undefined : poll.concurrency) ?? 10),
     host: host ?? '127.0.0.1',
     url,
     callbackAfterMs: callbackAfterMs ?? 5_000,
@@ -137,6 +145,8 @@ interface AgentParts {
   readonly port: number | false
   readonly host: string
   readonly url: string | undefined
+  /** Calls at a time of an agent that polls; 0: it does not poll. */
+  readonly concurrency: number
   readonly callbackAfterMs: number
   readonly calls: CallStore
   readonly maxBytes: number
@@ -147,14 +157,7 @@ interface AgentParts {
 async function startAgent(parts: AgentParts): Promise<Agent> {
   const { capability, port, host, calls: store, onError } = parts
   const { capabilityId } = capability
-  if (port === false && parts.url === undefined)
-    throw new ProvisoError(
-      'option/invalid',
-      `Cannot serve "${capabilityId}": \`port: false\` requires \`url\``,
-      {
-        hint: 'Set `url` to the address at which the server calls this agent',
-      },
-    )
+  assertReachable(parts)
   const closing = new AbortController()
   const ended = new AbortController()
   const stopped = parts.signal ? AbortSignal.any([closing.signal, parts.signal]) : closing.signal
@@ -178,7 +181,8 @@ async function startAgent(parts: AgentParts): Promise<Agent> {
   })
   const listening: Listening | undefined =
     port === false ? undefined : await listen(answer, { port, host, onError })
-  const url = parts.url ?? `http://${host.includes(':') ? `[${host}]` : host}:${listening?.port}/`
+  const here = listening && `http://${host.includes(':') ? `[${host}]` : host}:${listening.port}/`
+  const url = parts.url ?? here
   const registration = createRegistration({
     server: parts.server,
     capability,
@@ -208,6 +212,17 @@ async function startAgent(parts: AgentParts): Promise<Agent> {
     throw cause
   }
   void registration.keepAlive()
+  const { server, concurrency } = parts
+  if (concurrency > 0)
+    void pollCalls({
+      server,
+      capabilityId,
+      calls,
+      concurrency,
+      onError,
+      signal: stopped,
+      ended: ended.signal,
+    })
   return {
     id: capabilityId,
     url,
@@ -216,4 +231,18 @@ async function startAgent(parts: AgentParts): Promise<Agent> {
     deregister: () => registration.deregister(),
     [Symbol.asyncDispose]: () => close(),
   }
+}
+
+/** An agent is called at an address, or it polls. */
+function assertReachable({ capability: { capabilityId }, port, url, concurrency }: AgentParts): void {
+  const refuse = (reason: string, hint: string) => {
+    throw new ProvisoError('option/invalid', `Cannot serve "${capabilityId}": ${reason}`, { hint })
+  }
+  if (concurrency > 0 && (port !== false || url !== undefined))
+    refuse('`poll` excludes `port` and `url`', 'Remove `poll` to be called, or the others to take calls')
+  if (concurrency === 0 && port === false && url === undefined)
+    refuse(
+      '`port: false` requires `url`',
+      'Set `url` to the address at which the server calls this agent, or `poll: true`',
+    )
 }

@@ -8,19 +8,23 @@ import {
 } from '../app-options.ts'
 import { ProvisoError } from '../base/errors/error.ts'
 import { pick } from '../base/json.ts'
+import type { Store } from '../domain/ports/store.ts'
 import { taskResults } from '../domain/run/task-result.ts'
 import type { Engine } from '../engine/engine.ts'
 import { eraseRuns, previewErasure } from '../engine/erase.ts'
 import { boundReads } from '../engine/journal/bound-reads.ts'
 import { loadEvents } from '../engine/journal/journal.ts'
 import { getAnswerMs } from '../engine/runs/engine-settings.ts'
+import { readThreadContext, type ThreadKey } from '../engine/threads/read-thread.ts'
+import { healthReport } from '../health/report.ts'
+import { surveyHealth } from '../health/survey.ts'
 import { isForeignSchema } from '../schema/standard.ts'
 import type { AppParts } from './app-parts.ts'
 import type { App, GenerateRequest } from './app-type.ts'
 import { readChanges, readDraft, readTypedEnvelope, refuseUnknown } from './parse-given.ts'
 import { createRunHandle } from './run-handle.ts'
 import { runResult } from './run-result.ts'
-import { prepareRun, startTyped } from './start-run.ts'
+import { keepPartials, prepareRun, startTyped } from './start-run.ts'
 
 type RunMethods = Pick<
   App,
@@ -31,6 +35,7 @@ type RunMethods = Pick<
   | 'run'
   | 'watch'
   | 'reply'
+  | 'changeTask'
   | 'resume'
   | 'cancel'
   | 'trigger'
@@ -39,6 +44,9 @@ type RunMethods = Pick<
   | 'missingCapabilities'
   | 'taskResults'
   | 'replay'
+  | 'reportHealth'
+  | 'subscribeToPartials'
+  | 'keepPartials'
   | 'subscribeToLifecycle'
   | 'erase'
   | 'previewErasure'
@@ -46,12 +54,22 @@ type RunMethods = Pick<
 
 export function createRunMethods(
   engine: Engine,
-  parts: Pick<AppParts, 'store' | 'tracing' | 'newId' | 'clock' | 'redactor' | 'partials'>,
+  parts: Pick<AppParts, 'store' | 'tracing' | 'newId' | 'clock' | 'redactor' | 'partials' | 'validators'> & {
+    /** The rows with sealed secrets. */
+    readonly shown: Store
+    /** Budget of the conversation that a run of a thread begins with. */
+    readonly contextTokens: number
+  },
 ): RunMethods {
-  const { tracing, newId, clock, redactor, partials } = parts
+  const { tracing, newId, clock, redactor, partials, validators } = parts
   const store = boundReads(parts.store, { clock, ms: getAnswerMs(engine.leaseMs) })
-  const prepare: App['prepare'] = (given, options) => prepareRun({ engine, tracing, newId }, given, options)
-  const starting = { engine, tracing, newId, store, redactor, partials }
+  const readThread = (key: ThreadKey, runId: string | undefined) =>
+    readThreadContext(parts.shown, key, {
+      tokens: parts.contextTokens,
+      ...(runId !== undefined && { except: runId }),
+    })
+  const starting = { readThread, engine, tracing, newId, store, redactor, partials, validators }
+  const prepare: App['prepare'] = (given, options) => prepareRun(starting, given, options)
   const start: App['start'] = async (given, options) => {
     const { runId, validator } = await startTyped(starting, given, options)
     return createRunHandle({ engine, partials }, runId, validator)
@@ -82,6 +100,7 @@ export function createRunMethods(
       return engine.watch(runId, given)
     },
     reply: engine.reply,
+    changeTask: engine.changeTask,
     resume: engine.resume,
     cancel: engine.cancel,
     trigger: engine.trigger,
@@ -94,6 +113,9 @@ export function createRunMethods(
       if (changes.nodeData || changes.policies) refuseUnknown(changes, await loadEvents(store, runId))
       return engine.replay(runId, changes)
     },
+    reportHealth: async (query) => healthReport(await surveyHealth(store, { ...query, now: clock.now() })),
+    subscribeToPartials: partials.subscribe,
+    keepPartials: (runId, begin) => keepPartials({ engine, partials }, runId, begin),
     subscribeToLifecycle: engine.subscribeToLifecycle,
     erase: (request) => eraseRuns(store, request),
     previewErasure: (request) => previewErasure(store, request),

@@ -3,18 +3,22 @@
  * executed here, the planner, dispatchers, the report of crashes.
  */
 import { randomBytes, randomUUID } from 'node:crypto'
+import { fetchDispatcher } from '../adapters/executors/fetch.ts'
 import { localDispatcher, scriptedDispatcher, type ValidatedFunction } from '../adapters/executors/local.ts'
-import { modelDispatcher, secretsOf } from '../adapters/executors/model.ts'
+import { memoryDispatcher } from '../adapters/executors/memory.ts'
+import { listProviderSecrets, modelDispatcher } from '../adapters/executors/model.ts'
+import { mcpSecrets } from '../adapters/mcp/mcp-options.ts'
 import {
   type EstimateContext,
   estimateDraft,
+  findPrice,
   findProvider,
   missingProviderHint,
   type Price,
   parseModelId,
-  priceOf,
   providersFromKeys,
 } from '../adapters/models/index.ts'
+import type { AddressFilter } from '../adapters/net/address-filter.ts'
 import { createTracing } from '../adapters/telemetry/tracing.ts'
 import type { AppOptions, PlannerChoice } from '../app-options.ts'
 import { ProvisoError } from '../base/errors/error.ts'
@@ -22,9 +26,11 @@ import { pick } from '../base/json.ts'
 import { systemClock, timeOrderedId } from '../base/time/clock.ts'
 import type { Pace } from '../base/time/pace.ts'
 import type { RetrySource } from '../base/time/retry.ts'
+import type { DefinedCapability } from '../domain/capability/define-capability.ts'
 import { endpointSecrets } from '../domain/capability/endpoint.ts'
 import type { Capability } from '../domain/capability.ts'
 import type { Envelope } from '../domain/envelope.ts'
+import { memoryTools } from '../domain/memory/memory-tools.ts'
 import type { Draft } from '../domain/plan.ts'
 import type { Dispatcher } from '../domain/ports/dispatcher.ts'
 import { type ParseText, parseHere } from '../domain/ports/parse-text.ts'
@@ -42,8 +48,9 @@ import {
   modelPlanner,
   searchPlanner,
 } from '../plan/index.ts'
+import { createAnswerValidators } from './answer-validators.ts'
 import { readFacets } from './parse-given.ts'
-import { createPartialBroker } from './partial-broker.ts'
+import { createPartialBroker, withCurrentPartials } from './partial-broker.ts'
 import { createTextReading, type TextReading } from './read-off-thread.ts'
 import { readTimes } from './wire-agents.ts'
 
@@ -56,12 +63,14 @@ export function resolveParts(
   options: AppOptions,
   { env, pace, store }: { readonly env: EnvConfig; readonly pace: Pace; readonly store: Store },
 ) {
-  const { clock = systemClock, capabilities = [], prices = [] } = options
+  const { clock = systemClock, prices = [] } = options
+  const capabilities = listDefined(options)
   const given = options.providers ?? providersFromKeys(env)
   const redactor = createRedactor({ secrets: knownSecrets(options, { env, providers: given }) })
   const tracing = options.tracing === false ? undefined : createTracing({ ...options.tracing, redactor })
   const providers = tracing ? given.map(tracing.provider) : given
-  const defaultModel = options.defaultModel ?? env.defaultModel ?? fallbackModel
+  const defaultModel =
+    options.defaultModel ?? listedModel(options.providers) ?? env.defaultModel ?? fallbackModel
   const unavailable = availability({ options, env, providers, defaultModel })
   const catalog = createCatalog({ facets: readFacets(options.facets), clock, unavailable })
   addOwnCapabilities(
@@ -86,8 +95,33 @@ export function resolveParts(
     onCrash: options.onCrash ?? reportCrash(redactor),
     reading: chooseReading(options),
     partials: createPartialBroker(options.onPartial),
+    validators: createAnswerValidators(),
     newId: options.newId ?? (() => `flex_${timeOrderedId(clock.now(), randomBytes(16))}`),
   }
+}
+
+/** The first model that a provider of the caller lists. */
+function listedModel(providers: readonly Provider[] = []): string | undefined {
+  const listing = providers.find(({ models = [] }) => models.length > 0)
+  return listing && `${listing.name}/${listing.models?.[0]}`
+}
+
+/** The capabilities of the options, and the tools of agents among them. */
+function listDefined({
+  capabilities: given = [],
+  memory = false,
+}: {
+  readonly capabilities?: AppOptions['capabilities'] | undefined
+  readonly memory?: boolean | undefined
+}): readonly DefinedCapability[] {
+  const named = new Set(given.map(({ capability }) => capability.capabilityId))
+  const own = memory ? memoryTools.filter(({ capabilityId }) => !named.has(capabilityId)) : []
+  const capabilities: readonly DefinedCapability[] = [...given, ...own.map((capability) => ({ capability }))]
+  const listed = new Set(capabilities.map(({ capability }) => capability.capabilityId))
+  const tools = new Map(
+    capabilities.flatMap((each) => each.tools ?? []).map((each) => [each.capability.capabilityId, each]),
+  )
+  return [...capabilities, ...[...tools].flatMap(([id, each]) => (listed.has(id) ? [] : [each]))]
 }
 
 /** Texts are read here with a clock of the caller: another thread would not run by it. */
@@ -109,30 +143,42 @@ export function createDispatchers(
     reading,
     partials,
     agents,
+    mcp,
+    fetching,
+    store,
   }: Pick<
     AppParts,
-    'providers' | 'defaultModel' | 'redactor' | 'clock' | 'tracing' | 'reading' | 'partials'
+    'providers' | 'defaultModel' | 'redactor' | 'clock' | 'tracing' | 'reading' | 'partials' | 'store'
   > & {
     readonly agents: Dispatcher | undefined
+    readonly mcp: Dispatcher | undefined
+    /** Which addresses `http_get` may reach. */
+    readonly fetching: AddressFilter
   },
 ): readonly Dispatcher[] {
   const functions = new Map<string, ValidatedFunction>()
   for (const [capabilityId, run] of builtinFunctions) functions.set(capabilityId, { run })
-  for (const { capability, run, validators } of options.capabilities ?? [])
+  for (const { capability, run, validators } of listDefined(options))
     if (run) functions.set(capability.capabilityId, { run, ...(validators && { validators }) })
   const dispatchers = [
     localDispatcher(functions),
     scriptedDispatcher(clock, reading.parseText),
-    modelDispatcher({
-      providers,
-      defaultModel,
-      redactor,
-      clock,
-      parseText: reading.parseText,
-      listenerOf: partials.listenerOf,
-      ...pick(options, ['processing', 'prices', 'random', 'stages']),
-    }),
-    ...(agents ? [agents] : []),
+    withCurrentPartials(
+      modelDispatcher({
+        providers,
+        defaultModel,
+        redactor,
+        clock,
+        parseText: reading.parseText,
+        findListener: partials.findListener,
+        ...pick(options, ['processing', 'prices', 'random', 'stages']),
+      }),
+      partials,
+    ),
+    ...(agents ? [withCurrentPartials(agents, partials)] : []),
+    ...(mcp ? [mcp] : []),
+    memoryDispatcher({ documents: store.records.documents, redactor }),
+    fetchDispatcher({ addressFilter: fetching, now: () => clock.now() }),
     ...(options.dispatchers ?? []),
   ]
   return tracing ? dispatchers.map(tracing.dispatcher) : dispatchers
@@ -156,6 +202,7 @@ export function toEngineOptions(
     ...pick(options, ['pollMs', 'limits', 'claim', 'random', 'storeRaw']),
     ...readTimes(options, env),
     parseText: parts.reading.parseText,
+    refuseAnswer: parts.validators.refuse,
     owner: options.owner ?? `${process.pid}-${randomUUID()}`,
     planner: tracing ? tracing.planner(planner) : planner,
     estimate: (envelope, draft) => estimateSpending(envelope, draft, estimating),
@@ -166,17 +213,21 @@ export function toEngineOptions(
 // Collects every secret that an app knows at startup, so that they are redacted.
 
 function knownSecrets(
-  { secrets = [], capabilities = [], http, store }: AppOptions,
+  { secrets = [], capabilities, http, webhooks, store, mcp }: AppOptions,
   { env, providers }: { readonly env: EnvConfig; readonly providers: readonly Provider[] },
 ): readonly string[] {
   return [
     ...secrets,
     ...(env.secrets ?? []),
     ...(env.flexToken === undefined ? [] : [env.flexToken]),
-    ...secretsOf(providers),
+    ...listProviderSecrets(providers),
     ...(http?.secretKeys ?? []),
     ...Object.values(http?.agents ?? {}).flatMap(endpointSecrets),
-    ...capabilities.flatMap(({ capability }) => secretsIn(capability.settings).filter(isKeyLike)),
+    ...mcpSecrets(mcp),
+    ...(webhooks?.endpoints ?? []).map(({ secret }) => secret),
+    ...listDefined({ capabilities }).flatMap(({ capability }) =>
+      secretsIn(capability.settings).filter(isKeyLike),
+    ),
     ...passwordIn(store),
   ]
 }
@@ -238,7 +289,7 @@ function choosePlanner(
       hint: `${missingProviderHint(id)}, or set the planner to search`,
     })
   }
-  const price = priceOf(id, prices)
+  const price = findPrice(id, prices)
   return modelPlanner({
     provider,
     model: parseModelId(id).model,
@@ -255,7 +306,7 @@ function choosePlanner(
 // Determines which capabilities this app can execute, and estimates what a draft would take. Both are known before planning.
 
 interface AvailabilityContext {
-  readonly options: Pick<AppOptions, 'http' | 'dispatchers' | 'capabilities' | 'providers'>
+  readonly options: Pick<AppOptions, 'http' | 'mcp' | 'dispatchers' | 'capabilities' | 'providers' | 'memory'>
   readonly env: EnvConfig
   readonly providers: readonly Provider[]
   readonly defaultModel: string
@@ -263,19 +314,27 @@ interface AvailabilityContext {
 
 /** Returns why a capability cannot be executed here, or `undefined` if it can. */
 function availability({ options, env, providers, defaultModel }: AvailabilityContext) {
-  const own = new Set((options.capabilities ?? []).map(({ capability }) => capability.capabilityId))
+  const own = new Set([
+    ...(options.capabilities ?? []).map(({ capability }) => capability.capabilityId),
+    ...memoryTools.map(({ capabilityId }) => capabilityId),
+  ])
   const custom = new Set((options.dispatchers ?? []).map(({ kind }) => kind))
-  const builtIn = new Set(['local', 'scripted', 'human', 'model', 'http'])
+  const builtIn = new Set(['local', 'scripted', 'human', 'model', 'http', 'mcp', 'fetch', 'memory'])
   const isServed = (id: string) => {
     const { provider, model } = parseModelId(id)
     const isBare = provider === 'compatible' && !/^https?:/.test(model)
     if (isBare && options.providers === undefined && env.compatibleBaseUrl === undefined) return false
     return findProvider(providers, id) !== undefined
   }
+  const tools = new Set(
+    listDefined(options).flatMap(({ capability: { capabilityId: id } }) => (own.has(id) ? [] : [id])),
+  )
   return ({ kind, capabilityId, preferredModels = [] }: Capability): string | undefined => {
+    if (tools.has(capabilityId)) return 'it is a tool of an agent; list it in `capabilities` to plan with it'
     if (custom.has(kind)) return undefined
     if (!builtIn.has(kind)) return `no dispatcher calls capabilities of kind "${kind}"`
     if (kind === 'http' && options.http === undefined) return 'this app does not call agents over HTTP'
+    if (kind === 'mcp' && options.mcp === undefined) return 'this app has no MCP servers'
     if (kind === 'http' && own.has(capabilityId) && options.http?.agents?.[capabilityId] === undefined)
       return 'it has no endpoint; add it to `http.agents`'
     if (kind !== 'model') return undefined

@@ -1,5 +1,6 @@
 /** The interface that `createApp` returns: runs, models and the catalog. */
-import type { Estimate, GenerateOptions } from '../adapters/models/index.ts'
+import type { McpAccess } from '../adapters/mcp/mcp-client.ts'
+import type { Estimate, GenerateOptions, GenerateResult } from '../adapters/models/index.ts'
 import type { PrepareOptions, RunOptions } from '../app-options.ts'
 import type { Pace } from '../base/time/pace.ts'
 import type { Reply } from '../domain/ask.ts'
@@ -13,24 +14,28 @@ import type {
 import type { SubscribeToLifecycle } from '../domain/event/lifecycle.ts'
 import type { JournalEvent } from '../domain/event.ts'
 import type { Facet } from '../domain/facet.ts'
-import type { AttemptResult } from '../domain/output.ts'
 import type { Store } from '../domain/ports/store.ts'
 import type { Redactor } from '../domain/redaction/redact.ts'
 import type { TaskResult } from '../domain/run/task-result.ts'
 import type { RunState } from '../domain/run.ts'
 import type { Answer } from '../engine/capabilities.ts'
 import type { EraseRequest, ErasurePreview, ErasureReceipt } from '../engine/erase.ts'
+import type { TaskChange } from '../engine/input/change-task.ts'
 import type { WatchOptions } from '../engine/journal/journal.ts'
 import type { ReplayChanges, Replayed } from '../engine/replay/replay.ts'
+import type { HealthReport } from '../health/report.ts'
 import type { AgentServices } from '../server/agents/agents.ts'
+import type { AllowedAddresses, GuardedFetch, HealthRequest, PartialSubscription } from '../server/served.ts'
+import type { WebhookServices } from '../server/webhooks/webhooks.ts'
 import type { SubscribeToStoreCalls } from './measure-store.ts'
 import type { RunHandle } from './run-handle.ts'
 import type { RunResult } from './run-result.ts'
 import type { PreparedRun } from './start-run.ts'
+import type { Threads } from './threads/threads.ts'
 
 /** Providers and secrets come from the app, and so does the model unless one is named. */
-export interface GenerateRequest
-  extends Omit<GenerateOptions, 'providers' | 'model' | 'prices' | 'secrets' | 'processing'> {
+export interface GenerateRequest<S extends OutputSchema = OutputSchema>
+  extends Omit<GenerateOptions<S>, 'providers' | 'model' | 'prices' | 'secrets' | 'processing'> {
   readonly model?: string
   readonly maxOutputTokens?: number
 }
@@ -69,17 +74,33 @@ export interface App {
   /** Yields every event once and in order, until the run is over. */
   watch(runId: string, options?: WatchOptions): AsyncGenerator<JournalEvent, void, void>
   reply(runId: string, reply: Reply): Promise<void>
+  /**
+   * Claims, releases or declines a task of a person; `reply` with `answer` completes it. Throws `task/claimed` while another
+   * person holds it, and `task/forbidden` if it is for others.
+   */
+  changeTask(runId: string, change: TaskChange): Promise<void>
   resume(runId: string, given: { by: string; note?: string; expectedPlanVersion?: number }): Promise<void>
   cancel(runId: string, given: { by: string; reason?: string }): Promise<void>
   trigger(runId: string, given: { policyId: string; by: string }): Promise<void>
-  /** Generates a value under contract with the app's models, without a run: with the same reader, fallbacks and budget. Nothing is stored. */
-  generate(request: GenerateRequest): Promise<AttemptResult>
+  /**
+   * Generates a value under contract with the app's models, without a run: with the same reader, fallbacks and budget. Nothing
+   * is stored.
+   *
+   * @example
+   * const result = await app.generate({ objective: 'One line about tea', schema: Line })
+   * if (result.outcome === 'ok') console.log(result.output.value.line)
+   */
+  generate<const S extends OutputSchema = OutputSchema>(
+    request: GenerateRequest<S>,
+  ): Promise<GenerateResult<OutputValue<S>>>
   /** Estimates calls, tokens and cost of a draft before anything is called: from one answer per node to the whole budget. */
   estimate(envelope: EnvelopeInput, options: { readonly draft: DraftInput }): Estimate
   /** Claims a run that a dead process left. Only needed with `claim: 'own'`; other modes find such runs themselves. */
   claim(runId: string): Promise<void>
   /** Replays a recorded run offline, without calls; with changed policies or node data, reports the differences. */
   replay(runId: string, changes?: ReplayChanges): Promise<Replayed>
+  /** Reports how well models satisfied their contracts, for a server's routes; `proviso health-check` prints the same. */
+  reportHealth(query: HealthRequest): Promise<HealthReport>
   state(runId: string): Promise<RunState>
   /**
    * Erases a finished run, or every run about a subject, from the store and its files, and returns a receipt. Throws
@@ -92,6 +113,10 @@ export interface App {
   missingCapabilities(runId: string, answer?: Answer): Promise<string[]>
   /** Returns every node's result by id, as `{ content, status, notes, parsedContent? }`. */
   taskResults(runId: string): Promise<ReadonlyMap<string, TaskResult>>
+  /** Subscribes to partial values of a run that this process executes, for the streams of a server. */
+  subscribeToPartials(runId: string, onChange: () => void): PartialSubscription
+  /** Lets models stream from before `begin` until the run is over or waits. */
+  keepPartials<T>(runId: string, begin: () => Promise<T>): Promise<T>
   /** Notifies of what happens to runs in this process, as soon as it is in the journal (FLEX-77). */
   readonly subscribeToLifecycle: SubscribeToLifecycle
   /** Reports duration and success of each call of the engine to its store. */
@@ -100,9 +125,17 @@ export interface App {
   capabilities(tenant?: string): readonly Capability[]
   /** Known capabilities that cannot be executed here, such as those of a model without a provider, with the reason. */
   inactive(tenant?: string): ReadonlyMap<string, string>
-  facets(): readonly Facet[]
+  facets(tenant?: string): readonly Facet[]
+  /** Conversations: list them, read one, add a message and start its run. */
+  readonly threads: Threads
   /** Registration and callbacks of agents, for a server's routes; absent without `http`. */
   readonly agents?: AgentServices
+  /** Reads the keys of identity providers, for a server. */
+  guardFetch(allowed: AllowedAddresses): GuardedFetch
+  /** Webhooks and their deliveries, for a server's routes; absent without `http` and `webhooks`. */
+  readonly webhooks?: WebhookServices
+  /** State, resources and prompts of the MCP servers; absent without `mcp`. */
+  readonly mcp?: McpAccess
   /** Redacts everything that leaves the app. */
   readonly redactor: Redactor
   /** The store of the app. Secrets of runs are opened when they are read, and sealed when they are written. */

@@ -42,7 +42,7 @@ function parseTranslated({ envelope, validator, hasShortNames }: TranslatedEnvel
   const parsed = parseEnvelope(envelope, { checkCondition: conditionIssues })
   if (parsed.ok) return { ...parsed, ...(validator && { validator }) }
   const issues = hasShortNames ? parsed.issues.map(withShortNames) : parsed.issues
-  throw new ProvisoError('envelope/invalid', `Cannot use the envelope: ${firstOf(issues)}`, { issues })
+  throw new ProvisoError('envelope/invalid', `Cannot use the envelope: ${describeFirst(issues)}`, { issues })
 }
 
 /** Locates an issue by the names that the caller has used. */
@@ -56,7 +56,7 @@ function withShortNames(issue: ParseIssue): ParseIssue {
 export function readDraft(given: unknown) {
   const parsed = parseDraft(given, { checkCondition: conditionIssues })
   if (parsed.ok) return parsed.value
-  throw new ProvisoError('draft/invalid', `Cannot use the draft: ${firstOf(parsed.issues)}`, {
+  throw new ProvisoError('draft/invalid', `Cannot use the draft: ${describeFirst(parsed.issues)}`, {
     issues: parsed.issues,
   })
 }
@@ -68,11 +68,11 @@ export function readFacets(given: readonly unknown[] = []): Facet[] {
     facet.ok ? [] : facet.issues.map((issue) => below(`/facets/${index}`, issue)),
   )
   if (issues.length === 0) return parsed.flatMap((facet) => (facet.ok ? [facet.value] : []))
-  throw new ProvisoError('option/invalid', `Cannot use a facet: ${firstOf(issues)}`, { issues })
+  throw new ProvisoError('option/invalid', `Cannot use a facet: ${describeFirst(issues)}`, { issues })
 }
 
 /** Formats the first issue with its location; the error's `issues` have all of them. */
-function firstOf([issue]: readonly Issue[]): string {
+function describeFirst([issue]: readonly Issue[]): string {
   if (issue === undefined) return ''
   return 'pointer' in issue.at && issue.at.pointer !== ''
     ? `${issue.at.pointer} ${issue.message}`
@@ -88,9 +88,13 @@ export function readChanges(given: ReplayChanges): ReplayChanges {
   const parsed = parsePolicies({ runtime: given.policies }, { checkCondition: conditionIssues })
   if (parsed.ok) return { ...given, policies: parsed.value.policies.runtime }
   const issues = parsed.issues.map(asGiven)
-  throw new ProvisoError('option/invalid', `Cannot use the policies of the replay: ${firstOf(issues)}`, {
-    issues,
-  })
+  throw new ProvisoError(
+    'option/invalid',
+    `Cannot use the policies of the replay: ${describeFirst(issues)}`,
+    {
+      issues,
+    },
+  )
 }
 
 /** Locates an issue in the list that was given, not in the policies parsed from it. */

@@ -15,6 +15,9 @@ export interface TextReading {
   close(): Promise<void>
 }
 
+/** An attempt stores no more repairs, and receiving thousands from a thread takes tens of milliseconds. */
+const mostRepairs = 100
+
 const defaults = { longestHere: 16_384, deadlineMs: 10_000, memoryMb: 256, idleMs: 60_000 }
 
 /** Threads start with the first long text, and end when there was none for a while. */
@@ -40,7 +43,7 @@ export function createTextReading(options: ReadingOptions = {}): TextReading {
     const result = await reader.parse(
       text,
       schema,
-      { untrusted: false, ...portable },
+      { untrusted: false, ...portable, limits: { repairs: mostRepairs, ...portable.limits } },
       { ...(signal && { signal }), onEvent: (event) => events.push(event) },
     )
     if (stages.length > 0 && !isOverLimit(result)) return runStages({ text, schema, options: given }, result)

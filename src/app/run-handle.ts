@@ -6,7 +6,9 @@ import type { Json } from '../base/json.ts'
 import type { Ask, RejectAction, Reply } from '../domain/ask.ts'
 import { failureError } from '../domain/errors/failure-error.ts'
 import type { JournalEvent } from '../domain/event.ts'
+import type { GrantScope } from '../domain/loop-facts.ts'
 import type { Engine } from '../engine/engine.ts'
+import type { TaskChange } from '../engine/input/change-task.ts'
 import type { WatchOptions } from '../engine/journal/journal.ts'
 import { type StandardSchemaV1, validateStandard } from '../schema/standard.ts'
 import type { PartialBroker } from './partial-broker.ts'
@@ -21,14 +23,20 @@ export interface DecisionInput {
 
 /** An open ask, with the ways to answer it. Each replies to exactly the value that the ask shows. */
 export interface OpenAsk extends Ask {
-  /** Accepts the value as it is shown. */
-  approve(given: DecisionInput): Promise<void>
+  /** Accepts the value as it is shown. `grant` remembers it for later calls of a tool, where the ask lists `grants`. */
+  approve(given: DecisionInput & { readonly grant?: GrantScope }): Promise<void>
   /** Refuses the value. `rejectAction` says what follows, where the ask lists `rejectActions`. */
   reject(given: DecisionInput & { readonly rejectAction?: RejectAction }): Promise<void>
   /** Replaces the value that is shown; the new one must satisfy the ask's `schema`. */
   edit(given: DecisionInput & { readonly value: Json }): Promise<void>
   /** Answers a question, or delivers the result of a task; it must satisfy the ask's `schema`. */
   answer(given: DecisionInput & { readonly value: Json }): Promise<void>
+  /** Holds a task, so that no one else does it. */
+  claim(given: DecisionInput): Promise<void>
+  /** Gives a claimed task back. */
+  release(given: DecisionInput): Promise<void>
+  /** Passes a task to the next person. Declined by the last one, it counts as rejected. */
+  decline(given: DecisionInput): Promise<void>
 }
 
 /** One run. The run continues whether or not its handle is used; `app.attach` makes another handle of it. */
@@ -58,8 +66,8 @@ export interface RunHandle<Output = Json> {
   cancel(given: { readonly by: string; readonly reason?: string }): Promise<void>
 }
 
-export interface HandleParts {
-  readonly engine: Pick<Engine, 'settled' | 'watch' | 'state' | 'reply' | 'cancel'>
+interface HandleParts {
+  readonly engine: Pick<Engine, 'settled' | 'watch' | 'state' | 'reply' | 'changeTask' | 'cancel'>
   readonly partials: PartialBroker
 }
 
@@ -109,22 +117,28 @@ async function* yieldAsks(
   }
 }
 
-function toOpenAsk(engine: Pick<Engine, 'reply'>, runId: string, ask: Ask): OpenAsk {
+function toOpenAsk(engine: Pick<Engine, 'reply' | 'changeTask'>, runId: string, ask: Ask): OpenAsk {
   const { requestId, valueHash } = ask
   const reply = (decision: Reply['decision'], given: Omit<Reply, 'requestId' | 'valueHash' | 'decision'>) =>
     engine.reply(runId, { ...given, requestId, valueHash, decision })
+  const change = (what: TaskChange['change'], given: DecisionInput) =>
+    engine.changeTask(runId, { ...given, requestId, change: what })
   return {
     ...ask,
     approve: (given) => reply('approve', given),
     reject: (given) => reply('reject', given),
     edit: (given) => reply('edit', given),
     answer: (given) => reply('answer', given),
+    claim: (given) => change('claim', given),
+    release: (given) => change('release', given),
+    decline: (given) => change('decline', given),
   }
 }
 
 /**
- * Passes the answer through the validator, which may convert it and check what JSON Schema cannot express. A refused answer is
- * a failure for this reader, although the run has completed.
+ * Passes the answer through the validator, which may convert it. A run that completes in the program that started it was
+ * checked by the validator before. One that completed in another process, or that is read with another schema, was not: then
+ * a refused answer is a failure for this reader, although the run has completed.
  */
 function withValidated<Output>(
   result: RunResult,
@@ -137,7 +151,7 @@ function withValidated<Output>(
   if ('value' in validated) return { ...rest, status, output: validated.value as Output }
   const failure = {
     code: 'contract/unmet',
-    message: 'The validator of the output schema refused the answer',
+    message: 'The run has completed, but the validator of this program refuses its answer',
     issues: validated.issues,
   } as const
   return {

@@ -9,15 +9,22 @@ import type { ParseIssue } from '../domain/parse/issue-table.ts'
 import type { Draft } from '../domain/plan.ts'
 import type { Store } from '../domain/ports/store.ts'
 import type { Redactor } from '../domain/redaction/redact.ts'
+import { isTerminal } from '../domain/status.ts'
+import type { ThreadContext } from '../domain/thread/thread-context.ts'
 import type { Engine } from '../engine/engine.ts'
+import type { ThreadKey } from '../engine/threads/read-thread.ts'
 import type { StandardSchemaV1 } from '../schema/standard.ts'
+import type { AnswerValidators } from './answer-validators.ts'
 import { type ReadEnvelope, readDraft, readEnvelope, readTypedEnvelope } from './parse-given.ts'
 import type { PartialBroker } from './partial-broker.ts'
 
 interface StartParts {
-  readonly engine: Pick<Engine, 'start'>
+  readonly engine: Pick<Engine, 'start' | 'settled'>
   readonly tracing: Pick<Tracing, 'runs'> | undefined
   readonly newId: () => string
+  readonly partials: Pick<PartialBroker, 'keep'>
+  /** What a run of a thread knows of the runs before it. */
+  readonly readThread: (key: ThreadKey, runId: string | undefined) => Promise<ThreadContext | undefined>
 }
 
 /** A run whose envelope and draft are parsed. */
@@ -42,13 +49,42 @@ interface Read extends ReadEnvelope {
   readonly draft: Draft | undefined
 }
 
-async function startRead(
-  { engine, tracing, newId }: StartParts,
+async function startRead(parts: StartParts, read: Read, options: PrepareOptions): Promise<string> {
+  const { partials, ...rest } = options
+  if (!partials) return startQuietly(parts, read, rest)
+  const runId = rest.runId ?? parts.newId()
+  return keepPartials(parts, runId, () => startQuietly(parts, read, { ...rest, runId }))
+}
+
+/** Lets models stream from before the run begins or continues, until it is over or waits; values that are not read are dropped then. */
+export async function keepPartials<T>(
+  { engine, partials }: Pick<StartParts, 'partials'> & { readonly engine: Pick<Engine, 'settled'> },
+  runId: string,
+  begin: () => Promise<T>,
+): Promise<T> {
+  const drop = partials.keep(runId)
+  try {
+    const begun = await begin()
+    void engine
+      .settled(runId)
+      .catch(() => {})
+      .then(drop)
+    return begun
+  } catch (cause) {
+    drop()
+    throw cause
+  }
+}
+
+async function startQuietly(
+  { engine, tracing, newId, readThread }: StartParts,
   { value: envelope, warnings, draft }: Read,
-  options: PrepareOptions,
+  options: Omit<PrepareOptions, 'partials'>,
 ): Promise<string> {
   const { draft: _, signal, ...rest } = options
-  const work = { warnings, ...rest, ...(draft !== undefined && { draft }) }
+  const { tenant = 'default', threadId } = rest
+  const thread = threadId === undefined ? undefined : await readThread({ tenant, threadId }, rest.runId)
+  const work = { warnings, ...rest, ...(draft !== undefined && { draft }), ...(thread && { thread }) }
   if (!tracing) return engine.start(envelope, work)
   const runId = rest.runId ?? newId()
   const { trace, abandon } = tracing.runs.begin(runId, rest.traceparent)
@@ -61,10 +97,9 @@ async function startRead(
 }
 
 interface TypedParts extends StartParts {
-  readonly engine: Pick<Engine, 'start' | 'settled'>
-  readonly store: Pick<Store, 'read'>
+  readonly store: Pick<Store, 'read' | 'head'>
   readonly redactor: Redactor
-  readonly partials: Pick<PartialBroker, 'keep'>
+  readonly validators: Pick<AnswerValidators, 'add'>
 }
 
 interface StartedRun {
@@ -82,27 +117,24 @@ export async function startTyped(
   options.signal?.throwIfAborted()
   const { validator, ...read } = readTypedEnvelope(given)
   const draft = options.draft === undefined ? undefined : readDraft(options.draft)
-  const { partials, ...rest } = options
-  const runId = options.runId ?? (partials ? parts.newId() : undefined)
-  // Before the start: the first call of the run streams only if something reads it.
-  const drop = partials && runId !== undefined ? parts.partials.keep(runId) : undefined
+  const runId = options.runId ?? (validator ? parts.newId() : undefined)
+  const forget = validator && runId !== undefined ? parts.validators.add(runId, validator) : undefined
   const started = await startRead(
     parts,
     { ...read, draft },
-    { ...rest, ...(runId !== undefined && { runId }) },
+    { ...options, ...(runId !== undefined && { runId }) },
   ).catch(async (cause: unknown) => {
-    drop?.()
-    const { runId: wanted } = options
-    if (wanted === undefined || !(ProvisoError.is(cause) && cause.code === 'run/exists')) throw cause
-    await requireSameRun(parts, { runId: wanted, envelope: read.value, draft, options })
-    return wanted
+    try {
+      const { runId: wanted } = options
+      if (wanted === undefined || !(ProvisoError.is(cause) && cause.code === 'run/exists')) throw cause
+      await requireSameRun(parts, { runId: wanted, envelope: read.value, draft, options })
+      if (isTerminal((await parts.store.head(wanted))?.status ?? 'failed')) forget?.()
+      return wanted
+    } catch (refused) {
+      forget?.()
+      throw refused
+    }
   })
-  // Values that are not read are kept until the run is over or waits.
-  if (drop)
-    void parts.engine
-      .settled(started)
-      .catch(() => {})
-      .then(drop)
   return { runId: started, ...(validator && { validator }) }
 }
 

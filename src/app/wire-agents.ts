@@ -1,7 +1,9 @@
 /** Wires agents over HTTP: the registry, the dispatcher and the callbacks. */
 import { createCallbacks, type UnawaitedAnswer } from '../adapters/executors/callbacks.ts'
 import { httpDispatcher } from '../adapters/executors/http.ts'
+import { createWorkerQueue } from '../adapters/executors/worker-queue.ts'
 import { createAddressFilter } from '../adapters/net/address-filter.ts'
+import { createKeyRing } from '../adapters/sealing/seal-store.ts'
 import type { AppOptions, HttpOptions } from '../app-options.ts'
 import { ProvisoError } from '../base/errors/error.ts'
 import { pick } from '../base/json.ts'
@@ -14,15 +16,17 @@ import {
   type AgentsOptions,
   createAgents,
   createEndpointSeal,
+  type EndpointSeal,
+  readSecretKey,
 } from '../server/agents/agents.ts'
 import type { PartialBroker } from './partial-broker.ts'
 
 export function wireAgents(
   http: HttpOptions,
-  parts: Pick<AgentsOptions, 'shared' | 'clock' | 'onError'> & {
+  parts: Pick<AgentsOptions, 'shared' | 'clock' | 'changes' | 'onError'> & {
     readonly store: Store
     readonly env: EnvConfig
-    readonly listenerOf: PartialBroker['listenerOf']
+    readonly findListener: PartialBroker['findListener']
     readonly parseText: ParseText
     /** Called when an agent calls back after its attempt is over and a person is asked about it. */
     readonly onLateAnswer: (runId: string, idempotencyKey: string) => Promise<void>
@@ -30,44 +34,71 @@ export function wireAgents(
     readonly onUnawaited: (answer: UnawaitedAnswer) => Promise<void>
   },
 ) {
-  const { store, clock, env, listenerOf } = parts
+  const { store, clock, env, findListener } = parts
   const addressFilter = createAddressFilter(http)
   const agents = createAgents({
-    ...pick(parts, ['shared', 'clock', 'onError']),
+    ...pick(parts, ['shared', 'clock', 'changes', 'onError']),
     registrations: store.records.registrations,
     operations: store.records.operations,
+    documents: store.records.documents,
     inspectUrl: addressFilter.inspect,
-    seal: createEndpointSeal({
-      keys: http.secretKeys ?? readSecretKeys(env),
-      clear: http.clearSecrets ?? store.name === 'memory',
-    }),
+    seal: openEndpointSeal(http, store, env),
     cacheTtlMs: http.cacheTtlMs ?? wholeMs(env, 'capabilityCacheTtlMs') ?? 30_000,
     selfRefreshMs: http.selfRefreshMs ?? wholeMs(env, 'capabilityRefreshMs') ?? 300_000,
     ...(http.agents && { own: http.agents }),
   })
   if (typeof http.callbackUrl === 'string') requireCallbackUrl(http.callbackUrl)
-  const { secretsOf, registrar, living, catalogs } = agents
+  const { getSecrets, getAnswerSecrets, registrar, living, catalogs } = agents
   const callbacks = createCallbacks({
     once: store.records.once,
     clock,
-    secretsOf,
+    getSecrets: getAnswerSecrets,
     refresh: living.refresh,
-    attemptOf: (name) => attemptFacts(store, name),
+    findAttempt: (name) => attemptFacts(store, name),
     onAnswer: ({ runId, idempotencyKey }) => parts.onLateAnswer(runId, idempotencyKey),
     onUnawaited: parts.onUnawaited,
+  })
+  const workers = createWorkerQueue({
+    documents: store.records.documents,
+    clock,
+    isAwaited: callbacks.isAwaited,
+    getSecrets,
+    ...(http.workerLeaseMs !== undefined && { leaseMs: http.workerLeaseMs }),
   })
   const dispatcher = httpDispatcher({
     addressFilter,
     clock,
     callbacks,
+    workers,
     parseText: parts.parseText,
+    update: living.update,
     findEndpoint: ({ tenant, capability: { capabilityId } }) => agents.findEndpoint({ tenant, capabilityId }),
     callbackBase: () => (typeof http.callbackUrl === 'function' ? http.callbackUrl() : http.callbackUrl),
     ...pick(http, ['maxBytes', 'timeoutMs', 'callbackMs']),
-    listenerOf,
+    findListener,
   })
-  const services: AgentServices = { registrar, callbacks }
+  const services: AgentServices = {
+    registrar,
+    callbacks,
+    workers,
+    facets: agents.facets,
+    update: living.update,
+  }
   return { catalogs, living, dispatcher, services, addressFilter }
+}
+
+/** Seals the secrets of agents and webhooks, with the configured keys or the key file of the store. */
+export function openEndpointSeal(http: HttpOptions, store: Store, env: EnvConfig): EndpointSeal {
+  const clear = http.clearSecrets ?? store.name === 'memory'
+  return createEndpointSeal({
+    keys: createKeyRing(store.keyFile, {
+      keys: http.secretKeys ?? readSecretKeys(env),
+      readKey: readSecretKey,
+      // Where secrets may be stored in the clear, a key file is used if there is one, and not made.
+      readOnly: clear !== false,
+    }),
+    clear,
+  })
 }
 
 /** Rejects a callback URL that agents could not reach: their answers would be lost. */

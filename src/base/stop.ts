@@ -41,6 +41,9 @@ export function createStop(): Stop {
   }
 }
 
+/** Reason of an abort because the run no longer needs the call; other calls may continue in another process or be repeated. */
+export class RunMovedOn extends Error {}
+
 const stopOf = Symbol('stop')
 
 /** One shared descriptor, so that all objects with it have the same hidden class. */

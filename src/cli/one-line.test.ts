@@ -36,4 +36,8 @@ it('aligns columns', () => {
 
 it('quotes words as a shell wants them', () => {
   expect(commandLine(['reply', "it's", 'a b', 'r:ask:1', ''])).toBe(`reply 'it'\\''s' 'a b' r:ask:1 ''`)
+  // What PowerShell would read as something else is quoted: an array, a variable.
+  expect(commandLine(['reply', '@a.json', 'a,b', 'C:\\runs.db', 'a b'], 'win32')).toBe(
+    'reply "@a.json" "a,b" C:\\runs.db "a b"',
+  )
 })

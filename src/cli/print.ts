@@ -5,6 +5,7 @@ import { createRedactor } from '../domain/redaction/redact.ts'
 import { env } from './env.ts'
 import { exitCode } from './exit-codes.ts'
 import type { Unreadable } from './read-input.ts'
+import { toTerminal } from './terminal.ts'
 
 export const colors = pc.createColors(!env.noColor && (env.forceColor || process.stderr.isTTY === true))
 
@@ -24,14 +25,34 @@ export function printJson(value: unknown, layout: 'indented' | 'line'): void {
 }
 
 export function printText(given: string): void {
-  const text = redactor.known(given)
+  const known = redactor.known(given)
+  // In a pipe the text stays as it is: it may be a patch.
+  const text = process.stdout.isTTY ? toTerminal(known) : known
   process.stdout.write(text.endsWith('\n') ? text : `${text}\n`)
+}
+
+/** A picture that stays below all notes, such as the tree of a run. */
+interface Picture {
+  readonly hide: () => void
+  readonly show: () => void
+}
+
+let below: Picture | undefined
+
+/** Keeps a picture below the notes until the returned function is called. */
+export function showBelow(picture: Picture): () => void {
+  below = picture
+  return () => {
+    below = undefined
+  }
 }
 
 /** Writes an explanation to stderr. */
 export function printNote(given: string): void {
-  const text = redactor.text(given)
+  const text = toTerminal(redactor.text(given))
+  below?.hide()
   process.stderr.write(text.endsWith('\n') ? text : `${text}\n`)
+  below?.show()
 }
 
 /** Prints a problem that ends the command, with a hint on what to do. */

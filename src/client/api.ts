@@ -41,7 +41,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List runs, newest first */
+        /** List runs, newest first; with sort=cost, the most expensive first */
         get: operations["listRuns"];
         put?: never;
         /** Start a run; with ?wait=SECONDS, respond when it is over or waits for a person */
@@ -137,6 +137,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/flex/runs/{runId}/replay": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Replay a run offline, without calls; with other policies or node data, list the decisions that would differ */
+        post: operations["replayRun"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/flex/hitl": {
         parameters: {
             query?: never;
@@ -191,6 +208,176 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/flex/threads": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List threads, last changed first */
+        get: operations["listThreads"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/flex/threads/{threadId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show a thread: its runs with messages, answers and asks, and the messages that wait */
+        get: operations["showThread"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/flex/threads/{threadId}/messages": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Add a message to a thread and start its run, or queue it while another one is not over */
+        post: operations["addMessage"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/flex/memories": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List what agents remember, newest first; with search, the best match first */
+        get: operations["listMemories"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/flex/memories/{memoryId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Delete a memory */
+        delete: operations["deleteMemory"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/flex/tasks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the tasks of people: open ones by priority and due time, past ones oldest first */
+        get: operations["listTasks"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/flex/tasks/{requestId}/claim": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Claim a task; 409 names the person who holds it */
+        post: operations["claimTask"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/flex/tasks/{requestId}/release": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Release a claimed task; an admin may release the task of another person */
+        post: operations["releaseTask"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/flex/tasks/{requestId}/complete": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Complete a task with its result, which must satisfy the contract; the run continues */
+        post: operations["completeTask"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/flex/tasks/{requestId}/decline": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Decline a task: it passes to the next assignee, to the role, or to an alternate of its node */
+        post: operations["declineTask"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/flex/prove": {
         parameters: {
             query?: never;
@@ -208,6 +395,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/flex/health": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get the health report: repairs, failures and fallbacks of model calls, over time, and what to change */
+        get: operations["showHealth"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/flex/capabilities/register": {
         parameters: {
             query?: never;
@@ -217,7 +421,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Register an agent or update its registration; returns the signing key when a new one is created */
+        /** Register an agent or a person, or update a registration; returns the signing key when a new one is created */
         post: operations["registerCapability"];
         delete?: never;
         options?: never;
@@ -260,6 +464,41 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/flex/facets": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the facets that contracts of the tenant can name: those of the server, and its own */
+        get: operations["listFacets"];
+        put?: never;
+        /** Define a facet of the caller’s tenant; it does not change once it is defined */
+        post: operations["createFacet"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/flex/facets/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Delete a facet of the caller’s tenant that no agent and no other facet uses */
+        delete: operations["deleteFacet"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/flex/callbacks/{callId}": {
         parameters: {
             query?: never;
@@ -271,6 +510,40 @@ export interface paths {
         put?: never;
         /** Deliver the answer of an agent that returned 202: an output, a text to parse, a question, or an error */
         post: operations["postCallback"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/flex/capabilities/{capabilityId}/calls": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Take the next call of an agent that polls; waits until there is one, or the time is over */
+        post: operations["takeCall"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/flex/capabilities/{capabilityId}/calls/{idempotencyKey}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Begin a call that was taken, renew it while it is executed, and send new text of a stream */
+        post: operations["renewCall"];
         delete?: never;
         options?: never;
         head?: never;
@@ -329,6 +602,76 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/flex/webhooks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the webhooks of the caller’s tenant, without their secrets */
+        get: operations["listWebhooks"];
+        put?: never;
+        /** Add a webhook of the caller’s tenant; its secret is only shown in this response */
+        post: operations["createWebhook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/flex/webhooks/{webhookId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Delete a webhook; what is not delivered yet is dropped */
+        delete: operations["deleteWebhook"];
+        options?: never;
+        head?: never;
+        /** Change, pause or resume a webhook, or rotate its secret; the old one signs for another day */
+        patch: operations["changeWebhook"];
+        trace?: never;
+    };
+    "/api/v1/flex/webhooks/{webhookId}/deliveries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the deliveries of a webhook with their tries, newest first */
+        get: operations["listDeliveries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/flex/webhooks/{webhookId}/deliveries/{deliveryId}/retry": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Deliver again at once, with the same id and body */
+        post: operations["retryDelivery"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/flex/audit": {
         parameters: {
             query?: never;
@@ -372,7 +715,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Encrypt the secrets of the tenant’s agents with the newest key of the server */
+        /** Encrypt the secrets of the tenant’s agents and runs with the newest key of the server */
         post: operations["resealSecrets"];
         delete?: never;
         options?: never;
@@ -406,6 +749,41 @@ export interface paths {
         };
         /** Readiness probe: the server accepts requests and its store can be written to */
         get: operations["readyz"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/flex/sign-in": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get where the console signs in; without a provider, only by a token */
+        get: operations["showSignIn"];
+        put?: never;
+        /** Exchange the code of the identity provider for a token of this session */
+        post: operations["signIn"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/flex/me": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get the name, role and tenant of the token, and the optional features of this server */
+        get: operations["showCaller"];
         put?: never;
         post?: never;
         delete?: never;
@@ -530,7 +908,7 @@ export interface components {
         };
         Frame: {
             /** @enum {unknown} */
-            type: "start" | "plan_requested" | "plan_rejected" | "plan_generated" | "plan_updated" | "node_start" | "iteration_start" | "iteration_end" | "attempt_start" | "attempt_accepted" | "attempt_end" | "attempt_settled" | "budget_reserved" | "budget_settled" | "rao_decision" | "node_complete" | "node_error" | "node_skipped" | "validation_error" | "policy_triggered" | "hitl_request" | "hitl_approval" | "hitl_resolved" | "feedback_recorded" | "nodes_reopened" | "timer_set" | "timer_fired" | "lease_lost" | "quarantined" | "cancel_requested" | "log" | "complete";
+            type: "start" | "plan_requested" | "plan_rejected" | "plan_generated" | "plan_updated" | "node_start" | "iteration_start" | "iteration_end" | "attempt_start" | "attempt_accepted" | "turn_start" | "turn_end" | "tool_start" | "tool_end" | "attempt_end" | "attempt_settled" | "budget_reserved" | "budget_settled" | "rao_decision" | "node_complete" | "node_error" | "node_skipped" | "validation_error" | "policy_triggered" | "hitl_request" | "hitl_approval" | "hitl_assigned" | "hitl_resolved" | "feedback_recorded" | "nodes_reopened" | "timer_set" | "timer_fired" | "lease_lost" | "quarantined" | "cancel_requested" | "log" | "complete";
             id: number;
             /** Format: date-time */
             timestamp: string;
@@ -565,6 +943,25 @@ export interface components {
                 [key: string]: unknown;
             };
         };
+        PartialFrame: {
+            /** @constant */
+            type: "partial";
+            payload: {
+                attempt: number;
+                value: unknown;
+                turn?: {
+                    turn: number;
+                    text: string;
+                    calls: {
+                        tool: string;
+                        arguments?: unknown;
+                    }[];
+                };
+            };
+            runId: string;
+            nodeId: string;
+            correlationId: string;
+        };
     };
     responses: {
         /** @description Any other error */
@@ -593,7 +990,9 @@ export type $defs = Record<string, never>;
 export interface operations {
     runStream: {
         parameters: {
-            query?: never;
+            query?: {
+                partials?: number;
+            };
             header?: {
                 /** @description The same key and body return the first response; the same key with another body is rejected */
                 "Idempotency-Key"?: components["parameters"]["idempotencyKey"];
@@ -726,7 +1125,9 @@ export interface operations {
     };
     runResume: {
         parameters: {
-            query?: never;
+            query?: {
+                partials?: number;
+            };
             header?: {
                 /** @description The same key and body return the first response; the same key with another body is rejected */
                 "Idempotency-Key"?: components["parameters"]["idempotencyKey"];
@@ -876,6 +1277,10 @@ export interface operations {
             query?: {
                 status?: ("pending" | "running" | "awaiting_hitl" | "awaiting_human" | "quarantined" | "completed" | "failed" | "cancelled")[];
                 threadId?: string;
+                search?: string;
+                minCostUsd?: number;
+                maxCostUsd?: number;
+                sort?: "created" | "cost";
                 limit?: number;
                 before?: string;
             };
@@ -912,6 +1317,8 @@ export interface operations {
                             threadId?: string;
                             satisfactionScore?: number;
                             observedSatisfaction?: number;
+                            costUsd?: number;
+                            tokens?: number;
                         }[];
                         next?: string;
                     };
@@ -987,6 +1394,7 @@ export interface operations {
         parameters: {
             query?: {
                 wait?: number;
+                partials?: number;
             };
             header?: {
                 /** @description The same key and body return the first response; the same key with another body is rejected */
@@ -1187,6 +1595,8 @@ export interface operations {
                             threadId?: string;
                             satisfactionScore?: number;
                             observedSatisfaction?: number;
+                            costUsd?: number;
+                            tokens?: number;
                         };
                         paused?: {
                             reason: string;
@@ -1429,7 +1839,9 @@ export interface operations {
         parameters: {
             query?: {
                 after?: number;
+                last?: number;
                 limit?: number;
+                partials?: number;
             };
             header?: {
                 /** @description Id of the last frame received: the stream continues after it */
@@ -1454,7 +1866,7 @@ export interface operations {
                     "application/json": {
                         events: {
                             /** @enum {unknown} */
-                            type: "start" | "plan_requested" | "plan_rejected" | "plan_generated" | "plan_updated" | "node_start" | "iteration_start" | "iteration_end" | "attempt_start" | "attempt_accepted" | "attempt_end" | "attempt_settled" | "budget_reserved" | "budget_settled" | "rao_decision" | "node_complete" | "node_error" | "node_skipped" | "validation_error" | "policy_triggered" | "hitl_request" | "hitl_approval" | "hitl_resolved" | "feedback_recorded" | "nodes_reopened" | "timer_set" | "timer_fired" | "lease_lost" | "quarantined" | "cancel_requested" | "log" | "complete";
+                            type: "start" | "plan_requested" | "plan_rejected" | "plan_generated" | "plan_updated" | "node_start" | "iteration_start" | "iteration_end" | "attempt_start" | "attempt_accepted" | "turn_start" | "turn_end" | "tool_start" | "tool_end" | "attempt_end" | "attempt_settled" | "budget_reserved" | "budget_settled" | "rao_decision" | "node_complete" | "node_error" | "node_skipped" | "validation_error" | "policy_triggered" | "hitl_request" | "hitl_approval" | "hitl_assigned" | "hitl_resolved" | "feedback_recorded" | "nodes_reopened" | "timer_set" | "timer_fired" | "lease_lost" | "quarantined" | "cancel_requested" | "log" | "complete";
                             id: number;
                             /** Format: date-time */
                             timestamp: string;
@@ -1849,6 +2261,139 @@ export interface operations {
             default: components["responses"]["Refused"];
         };
     };
+    replayRun: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Trace context of the caller (W3C Trace Context); the run and its calls continue this trace */
+                traceparent?: components["parameters"]["traceparent"];
+            };
+            path: {
+                runId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": null | {
+                    policies?: unknown[];
+                    nodeData?: {
+                        [key: string]: unknown;
+                    };
+                };
+            };
+        };
+        responses: {
+            /** @description What the engine would decide */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        events: number;
+                        decisions: number;
+                        differences: {
+                            after: number;
+                            recorded: string[];
+                            instead: string[];
+                        }[];
+                    };
+                };
+            };
+            /** @description Cannot read the request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Missing or invalid token */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden for the role of the token */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body is not JSON */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body does not match the schema, or an Idempotency-Key was used with another request */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests or active runs; retry after the seconds in Retry-After */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal error; the server log has the cause under the traceId */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The server is stopping, is at capacity, or its store does not respond; retry after the seconds in Retry-After */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            default: components["responses"]["Refused"];
+        };
+    };
     listAsks: {
         parameters: {
             query?: {
@@ -1880,6 +2425,16 @@ export interface operations {
                             nodeId?: string;
                             policyId?: string;
                             capabilityId?: string;
+                            toolCall?: {
+                                turn: number;
+                                call: number;
+                                tool: string;
+                                within?: {
+                                    turn: number;
+                                    call: number;
+                                    tool: string;
+                                }[];
+                            };
                             question: string;
                             value: unknown;
                             valueHash: string;
@@ -1908,6 +2463,7 @@ export interface operations {
                                 [key: string]: unknown;
                             };
                             rejectActions?: ("fail" | "retry" | "replan")[];
+                            grants?: ("run" | "thread")[];
                             producers?: string[];
                             feedback?: {
                                 /** @enum {unknown} */
@@ -1938,6 +2494,9 @@ export interface operations {
                             note?: string;
                             approvers?: number;
                             approvedBy?: string[];
+                            assignment?: {
+                                [key: string]: unknown;
+                            };
                         }[];
                         next?: string;
                     };
@@ -2031,6 +2590,8 @@ export interface operations {
                     valueHash: string;
                     /** @enum {unknown} */
                     rejectAction?: "fail" | "retry" | "replan";
+                    /** @enum {unknown} */
+                    grant?: "run" | "thread";
                     note?: string;
                 };
             };
@@ -2178,6 +2739,8 @@ export interface operations {
                     valueHash: string;
                     /** @enum {unknown} */
                     rejectAction?: "fail" | "retry" | "replan";
+                    /** @enum {unknown} */
+                    grant?: "run" | "thread";
                     note?: string;
                 };
             };
@@ -2198,6 +2761,1345 @@ export interface operations {
                         /** @enum {unknown} */
                         status: "pending" | "running" | "awaiting_hitl" | "awaiting_human" | "quarantined" | "completed" | "failed" | "cancelled";
                         missingApprovals?: number;
+                    };
+                };
+            };
+            /** @description Cannot read the request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Missing or invalid token */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden for the role of the token */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflicts with the current status of the run */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body is not JSON */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body does not match the schema, or an Idempotency-Key was used with another request */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests or active runs; retry after the seconds in Retry-After */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal error; the server log has the cause under the traceId */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The server is stopping, is at capacity, or its store does not respond; retry after the seconds in Retry-After */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            default: components["responses"]["Refused"];
+        };
+    };
+    listThreads: {
+        parameters: {
+            query?: {
+                limit?: number;
+                before?: string;
+            };
+            header?: {
+                /** @description Trace context of the caller (W3C Trace Context); the run and its calls continue this trace */
+                traceparent?: components["parameters"]["traceparent"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of threads; pass next as before for the next page */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        threads: {
+                            threadId: string;
+                            runs: number;
+                            /** Format: date-time */
+                            createdAt: string;
+                            /** Format: date-time */
+                            updatedAt: string;
+                        }[];
+                        next?: string;
+                    };
+                };
+            };
+            /** @description Cannot read the request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Missing or invalid token */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden for the role of the token */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body does not match the schema, or an Idempotency-Key was used with another request */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests or active runs; retry after the seconds in Retry-After */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal error; the server log has the cause under the traceId */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The server is stopping, is at capacity, or its store does not respond; retry after the seconds in Retry-After */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            default: components["responses"]["Refused"];
+        };
+    };
+    showThread: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Trace context of the caller (W3C Trace Context); the run and its calls continue this trace */
+                traceparent?: components["parameters"]["traceparent"];
+            };
+            path: {
+                threadId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The thread, oldest run first */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        threadId: string;
+                        turns: {
+                            runId: string;
+                            /** @enum {unknown} */
+                            status: "pending" | "running" | "awaiting_hitl" | "awaiting_human" | "quarantined" | "completed" | "failed" | "cancelled";
+                            message: string;
+                            output?: unknown;
+                            error?: string;
+                            asks?: {
+                                question: string;
+                                decision?: string;
+                                value?: unknown;
+                                note?: string;
+                            }[];
+                            /** Format: date-time */
+                            createdAt: string;
+                            /** Format: date-time */
+                            updatedAt: string;
+                        }[];
+                        queued: {
+                            runId: string;
+                            message: string;
+                            /** Format: date-time */
+                            createdAt: string;
+                        }[];
+                    };
+                };
+            };
+            /** @description Cannot read the request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Missing or invalid token */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden for the role of the token */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests or active runs; retry after the seconds in Retry-After */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal error; the server log has the cause under the traceId */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The server is stopping, is at capacity, or its store does not respond; retry after the seconds in Retry-After */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            default: components["responses"]["Refused"];
+        };
+    };
+    addMessage: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same key and body return the first response; the same key with another body is rejected */
+                "Idempotency-Key"?: components["parameters"]["idempotencyKey"];
+                /** @description Trace context of the caller (W3C Trace Context); the run and its calls continue this trace */
+                traceparent?: components["parameters"]["traceparent"];
+            };
+            path: {
+                threadId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    message: string;
+                    envelope?: {
+                        [key: string]: unknown;
+                    };
+                    draft?: {
+                        [key: string]: unknown;
+                    };
+                    /** @enum {unknown} */
+                    whenBusy?: "queue" | "interrupt" | "reject";
+                };
+            };
+        };
+        responses: {
+            /** @description The run has started, or starts when those before it are over */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        runId: string;
+                        /** @enum {unknown} */
+                        status: "started" | "queued";
+                        location: string;
+                    };
+                };
+            };
+            /** @description Cannot read the request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Missing or invalid token */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden for the role of the token */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflicts with the current status of the run */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body is not JSON */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body does not match the schema, or an Idempotency-Key was used with another request */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests or active runs; retry after the seconds in Retry-After */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal error; the server log has the cause under the traceId */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The server is stopping, is at capacity, or its store does not respond; retry after the seconds in Retry-After */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            default: components["responses"]["Refused"];
+        };
+    };
+    listMemories: {
+        parameters: {
+            query?: {
+                search?: string;
+            };
+            header?: {
+                /** @description Trace context of the caller (W3C Trace Context); the run and its calls continue this trace */
+                traceparent?: components["parameters"]["traceparent"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description All memories of the tenant, or those with a word of the search */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        memories: {
+                            id: string;
+                            text: string;
+                            tags: string[];
+                            /** Format: date-time */
+                            at: string;
+                            runId: string;
+                        }[];
+                    };
+                };
+            };
+            default: components["responses"]["Refused"];
+        };
+    };
+    deleteMemory: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Trace context of the caller (W3C Trace Context); the run and its calls continue this trace */
+                traceparent?: components["parameters"]["traceparent"];
+            };
+            path: {
+                memoryId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It is deleted */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        ok: true;
+                        id: string;
+                    };
+                };
+            };
+            /** @description Cannot read the request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Missing or invalid token */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden for the role of the token */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests or active runs; retry after the seconds in Retry-After */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal error; the server log has the cause under the traceId */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The server is stopping, is at capacity, or its store does not respond; retry after the seconds in Retry-After */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            default: components["responses"]["Refused"];
+        };
+    };
+    listTasks: {
+        parameters: {
+            query?: {
+                status?: "pending" | "resolved" | "denied";
+                filter?: "mine" | "role" | "available" | "all";
+                runId?: string;
+                limit?: number;
+                after?: string;
+            };
+            header?: {
+                /** @description Trace context of the caller (W3C Trace Context); the run and its calls continue this trace */
+                traceparent?: components["parameters"]["traceparent"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of tasks; pass next as after for the next page */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        tasks: {
+                            requestId: string;
+                            runId: string;
+                            nodeId?: string;
+                            capabilityId?: string;
+                            /** @enum {unknown} */
+                            status: "pending" | "resolved" | "denied";
+                            /** @enum {unknown} */
+                            priority: "low" | "normal" | "high" | "urgent";
+                            assignee?: string;
+                            next?: string[];
+                            role?: string;
+                            claimedBy?: string;
+                            /** Format: date-time */
+                            claimedAt?: string;
+                            declinedBy?: string[];
+                            question: string;
+                            value: unknown;
+                            valueHash: string;
+                            schema?: Record<string, never> | boolean;
+                            conditions?: unknown[];
+                            feedback?: {
+                                /** @enum {unknown} */
+                                source: "reply" | "validation" | "goal" | "plan";
+                                nodes?: string[];
+                                requestId?: string;
+                                decision?: string;
+                                note?: string;
+                                value?: unknown;
+                                /** @constant */
+                                cut?: true;
+                                issues?: {
+                                    [key: string]: unknown;
+                                }[];
+                                by?: string;
+                                planVersion?: number;
+                            }[];
+                            /** Format: date-time */
+                            createdAt: string;
+                            /** Format: date-time */
+                            dueAt: string;
+                            /** Format: date-time */
+                            resolvedAt?: string;
+                            decision?: string;
+                            by?: string;
+                            note?: string;
+                        }[];
+                        next?: string;
+                    };
+                };
+            };
+            /** @description Cannot read the request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Missing or invalid token */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden for the role of the token */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests or active runs; retry after the seconds in Retry-After */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal error; the server log has the cause under the traceId */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The server is stopping, is at capacity, or its store does not respond; retry after the seconds in Retry-After */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            default: components["responses"]["Refused"];
+        };
+    };
+    claimTask: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same key and body return the first response; the same key with another body is rejected */
+                "Idempotency-Key"?: components["parameters"]["idempotencyKey"];
+                /** @description Trace context of the caller (W3C Trace Context); the run and its calls continue this trace */
+                traceparent?: components["parameters"]["traceparent"];
+            };
+            path: {
+                requestId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": null | {
+                    note?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description The task after the change */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        requestId: string;
+                        runId: string;
+                        nodeId?: string;
+                        capabilityId?: string;
+                        /** @enum {unknown} */
+                        status: "pending" | "resolved" | "denied";
+                        /** @enum {unknown} */
+                        priority: "low" | "normal" | "high" | "urgent";
+                        assignee?: string;
+                        next?: string[];
+                        role?: string;
+                        claimedBy?: string;
+                        /** Format: date-time */
+                        claimedAt?: string;
+                        declinedBy?: string[];
+                        question: string;
+                        value: unknown;
+                        valueHash: string;
+                        schema?: Record<string, never> | boolean;
+                        conditions?: unknown[];
+                        feedback?: {
+                            /** @enum {unknown} */
+                            source: "reply" | "validation" | "goal" | "plan";
+                            nodes?: string[];
+                            requestId?: string;
+                            decision?: string;
+                            note?: string;
+                            value?: unknown;
+                            /** @constant */
+                            cut?: true;
+                            issues?: {
+                                [key: string]: unknown;
+                            }[];
+                            by?: string;
+                            planVersion?: number;
+                        }[];
+                        /** Format: date-time */
+                        createdAt: string;
+                        /** Format: date-time */
+                        dueAt: string;
+                        /** Format: date-time */
+                        resolvedAt?: string;
+                        decision?: string;
+                        by?: string;
+                        note?: string;
+                    };
+                };
+            };
+            /** @description Cannot read the request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Missing or invalid token */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden for the role of the token */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflicts with the current status of the run */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body is not JSON */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body does not match the schema, or an Idempotency-Key was used with another request */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests or active runs; retry after the seconds in Retry-After */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal error; the server log has the cause under the traceId */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The server is stopping, is at capacity, or its store does not respond; retry after the seconds in Retry-After */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            default: components["responses"]["Refused"];
+        };
+    };
+    releaseTask: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same key and body return the first response; the same key with another body is rejected */
+                "Idempotency-Key"?: components["parameters"]["idempotencyKey"];
+                /** @description Trace context of the caller (W3C Trace Context); the run and its calls continue this trace */
+                traceparent?: components["parameters"]["traceparent"];
+            };
+            path: {
+                requestId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": null | {
+                    note?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description The task after the change */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        requestId: string;
+                        runId: string;
+                        nodeId?: string;
+                        capabilityId?: string;
+                        /** @enum {unknown} */
+                        status: "pending" | "resolved" | "denied";
+                        /** @enum {unknown} */
+                        priority: "low" | "normal" | "high" | "urgent";
+                        assignee?: string;
+                        next?: string[];
+                        role?: string;
+                        claimedBy?: string;
+                        /** Format: date-time */
+                        claimedAt?: string;
+                        declinedBy?: string[];
+                        question: string;
+                        value: unknown;
+                        valueHash: string;
+                        schema?: Record<string, never> | boolean;
+                        conditions?: unknown[];
+                        feedback?: {
+                            /** @enum {unknown} */
+                            source: "reply" | "validation" | "goal" | "plan";
+                            nodes?: string[];
+                            requestId?: string;
+                            decision?: string;
+                            note?: string;
+                            value?: unknown;
+                            /** @constant */
+                            cut?: true;
+                            issues?: {
+                                [key: string]: unknown;
+                            }[];
+                            by?: string;
+                            planVersion?: number;
+                        }[];
+                        /** Format: date-time */
+                        createdAt: string;
+                        /** Format: date-time */
+                        dueAt: string;
+                        /** Format: date-time */
+                        resolvedAt?: string;
+                        decision?: string;
+                        by?: string;
+                        note?: string;
+                    };
+                };
+            };
+            /** @description Cannot read the request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Missing or invalid token */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden for the role of the token */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflicts with the current status of the run */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body is not JSON */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body does not match the schema, or an Idempotency-Key was used with another request */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests or active runs; retry after the seconds in Retry-After */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal error; the server log has the cause under the traceId */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The server is stopping, is at capacity, or its store does not respond; retry after the seconds in Retry-After */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            default: components["responses"]["Refused"];
+        };
+    };
+    completeTask: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same key and body return the first response; the same key with another body is rejected */
+                "Idempotency-Key"?: components["parameters"]["idempotencyKey"];
+                /** @description Trace context of the caller (W3C Trace Context); the run and its calls continue this trace */
+                traceparent?: components["parameters"]["traceparent"];
+            };
+            path: {
+                requestId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    value: unknown;
+                    note?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description The task after the change */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        requestId: string;
+                        runId: string;
+                        nodeId?: string;
+                        capabilityId?: string;
+                        /** @enum {unknown} */
+                        status: "pending" | "resolved" | "denied";
+                        /** @enum {unknown} */
+                        priority: "low" | "normal" | "high" | "urgent";
+                        assignee?: string;
+                        next?: string[];
+                        role?: string;
+                        claimedBy?: string;
+                        /** Format: date-time */
+                        claimedAt?: string;
+                        declinedBy?: string[];
+                        question: string;
+                        value: unknown;
+                        valueHash: string;
+                        schema?: Record<string, never> | boolean;
+                        conditions?: unknown[];
+                        feedback?: {
+                            /** @enum {unknown} */
+                            source: "reply" | "validation" | "goal" | "plan";
+                            nodes?: string[];
+                            requestId?: string;
+                            decision?: string;
+                            note?: string;
+                            value?: unknown;
+                            /** @constant */
+                            cut?: true;
+                            issues?: {
+                                [key: string]: unknown;
+                            }[];
+                            by?: string;
+                            planVersion?: number;
+                        }[];
+                        /** Format: date-time */
+                        createdAt: string;
+                        /** Format: date-time */
+                        dueAt: string;
+                        /** Format: date-time */
+                        resolvedAt?: string;
+                        decision?: string;
+                        by?: string;
+                        note?: string;
+                    };
+                };
+            };
+            /** @description Cannot read the request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Missing or invalid token */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden for the role of the token */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflicts with the current status of the run */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body is not JSON */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body does not match the schema, or an Idempotency-Key was used with another request */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests or active runs; retry after the seconds in Retry-After */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal error; the server log has the cause under the traceId */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The server is stopping, is at capacity, or its store does not respond; retry after the seconds in Retry-After */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            default: components["responses"]["Refused"];
+        };
+    };
+    declineTask: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same key and body return the first response; the same key with another body is rejected */
+                "Idempotency-Key"?: components["parameters"]["idempotencyKey"];
+                /** @description Trace context of the caller (W3C Trace Context); the run and its calls continue this trace */
+                traceparent?: components["parameters"]["traceparent"];
+            };
+            path: {
+                requestId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": null | {
+                    note?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description The task after the change */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        requestId: string;
+                        runId: string;
+                        nodeId?: string;
+                        capabilityId?: string;
+                        /** @enum {unknown} */
+                        status: "pending" | "resolved" | "denied";
+                        /** @enum {unknown} */
+                        priority: "low" | "normal" | "high" | "urgent";
+                        assignee?: string;
+                        next?: string[];
+                        role?: string;
+                        claimedBy?: string;
+                        /** Format: date-time */
+                        claimedAt?: string;
+                        declinedBy?: string[];
+                        question: string;
+                        value: unknown;
+                        valueHash: string;
+                        schema?: Record<string, never> | boolean;
+                        conditions?: unknown[];
+                        feedback?: {
+                            /** @enum {unknown} */
+                            source: "reply" | "validation" | "goal" | "plan";
+                            nodes?: string[];
+                            requestId?: string;
+                            decision?: string;
+                            note?: string;
+                            value?: unknown;
+                            /** @constant */
+                            cut?: true;
+                            issues?: {
+                                [key: string]: unknown;
+                            }[];
+                            by?: string;
+                            planVersion?: number;
+                        }[];
+                        /** Format: date-time */
+                        createdAt: string;
+                        /** Format: date-time */
+                        dueAt: string;
+                        /** Format: date-time */
+                        resolvedAt?: string;
+                        decision?: string;
+                        by?: string;
+                        note?: string;
                     };
                 };
             };
@@ -2439,6 +4341,115 @@ export interface operations {
             default: components["responses"]["Refused"];
         };
     };
+    showHealth: {
+        parameters: {
+            query?: {
+                sinceHours?: number;
+                buckets?: number;
+                step?: string;
+                model?: string;
+                pipeline?: string;
+            };
+            header?: {
+                /** @description Trace context of the caller (W3C Trace Context); the run and its calls continue this trace */
+                traceparent?: components["parameters"]["traceparent"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The report */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        version: string;
+                        /** Format: date-time */
+                        generated_at: string;
+                        totals: {
+                            [key: string]: unknown;
+                        };
+                        stages: {
+                            [key: string]: unknown;
+                        };
+                        steps: {
+                            [key: string]: unknown;
+                        }[];
+                        models: {
+                            [key: string]: unknown;
+                        }[];
+                        transforms: {
+                            [key: string]: unknown;
+                        }[];
+                        recommendations: {
+                            [key: string]: unknown;
+                        }[];
+                        trend?: {
+                            [key: string]: unknown;
+                        };
+                    };
+                };
+            };
+            /** @description Cannot read the request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Missing or invalid token */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden for the role of the token */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests or active runs; retry after the seconds in Retry-After */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal error; the server log has the cause under the traceId */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The server is stopping, is at capacity, or its store does not respond; retry after the seconds in Retry-After */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            default: components["responses"]["Refused"];
+        };
+    };
     registerCapability: {
         parameters: {
             query?: never;
@@ -2478,6 +4489,13 @@ export interface operations {
                         maxInferenceMs?: number;
                         contractVersion?: string;
                     };
+                    human?: {
+                        assignee?: string | string[];
+                        role?: string;
+                        /** @enum {unknown} */
+                        priority?: "low" | "normal" | "high" | "urgent";
+                        dueSeconds?: number;
+                    };
                     inputTraits?: {
                         languages?: string[];
                         formats?: string[];
@@ -2497,7 +4515,12 @@ export interface operations {
                         [key: string]: unknown;
                     };
                     endpoint?: {
-                        url: string;
+                        url?: string;
+                        /**
+                         * @description Workers of the agent take its calls; it has no URL
+                         * @constant
+                         */
+                        poll?: true;
                         timeoutMs?: number;
                     };
                     auth?: {
@@ -2968,6 +4991,384 @@ export interface operations {
             default: components["responses"]["Refused"];
         };
     };
+    listFacets: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Trace context of the caller (W3C Trace Context); the run and its calls continue this trace */
+                traceparent?: components["parameters"]["traceparent"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The facets */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        facets: {
+                            name: string;
+                            title: string;
+                            description: string;
+                            schema: Record<string, never> | boolean;
+                            semantics: {
+                                [key: string]: unknown;
+                            };
+                            metadata: {
+                                [key: string]: unknown;
+                            };
+                            /** @enum {unknown} */
+                            source: "shared" | "tenant";
+                        }[];
+                    };
+                };
+            };
+            /** @description Cannot read the request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Missing or invalid token */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden for the role of the token */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests or active runs; retry after the seconds in Retry-After */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal error; the server log has the cause under the traceId */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The server is stopping, is at capacity, or its store does not respond; retry after the seconds in Retry-After */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            default: components["responses"]["Refused"];
+        };
+    };
+    createFacet: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Trace context of the caller (W3C Trace Context); the run and its calls continue this trace */
+                traceparent?: components["parameters"]["traceparent"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    name: string;
+                    title?: string;
+                    description?: string;
+                    schema: Record<string, never> | boolean;
+                    semantics?: string | {
+                        instruction: string;
+                    };
+                    instruction?: string;
+                    metadata: {
+                        version?: string;
+                        /** @enum {unknown} */
+                        direction?: "input" | "output" | "bidirectional";
+                        /** @enum {unknown} */
+                        directionality?: "input" | "output" | "bidirectional";
+                        dependencies?: string[];
+                        propertyKey?: string;
+                    } | unknown | unknown;
+                };
+            };
+        };
+        responses: {
+            /** @description It was defined like this before */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        name: string;
+                        title: string;
+                        description: string;
+                        schema: Record<string, never> | boolean;
+                        semantics: {
+                            [key: string]: unknown;
+                        };
+                        metadata: {
+                            [key: string]: unknown;
+                        };
+                        /** @enum {unknown} */
+                        source: "shared" | "tenant";
+                    };
+                };
+            };
+            /** @description Defined */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        name: string;
+                        title: string;
+                        description: string;
+                        schema: Record<string, never> | boolean;
+                        semantics: {
+                            [key: string]: unknown;
+                        };
+                        metadata: {
+                            [key: string]: unknown;
+                        };
+                        /** @enum {unknown} */
+                        source: "shared" | "tenant";
+                    };
+                };
+            };
+            /** @description Cannot read the request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Missing or invalid token */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden for the role of the token */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflicts with the current status of the run */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body is not JSON */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body does not match the schema, or an Idempotency-Key was used with another request */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests or active runs; retry after the seconds in Retry-After */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal error; the server log has the cause under the traceId */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The server is stopping, is at capacity, or its store does not respond; retry after the seconds in Retry-After */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            default: components["responses"]["Refused"];
+        };
+    };
+    deleteFacet: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Trace context of the caller (W3C Trace Context); the run and its calls continue this trace */
+                traceparent?: components["parameters"]["traceparent"];
+            };
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Deleted */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Cannot read the request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Missing or invalid token */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden for the role of the token */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflicts with the current status of the run */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests or active runs; retry after the seconds in Retry-After */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal error; the server log has the cause under the traceId */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The server is stopping, is at capacity, or its store does not respond; retry after the seconds in Retry-After */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            default: components["responses"]["Refused"];
+        };
+    };
     postCallback: {
         parameters: {
             query?: never;
@@ -3114,6 +5515,285 @@ export interface operations {
             default: components["responses"]["Refused"];
         };
     };
+    takeCall: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Trace context of the caller (W3C Trace Context); the run and its calls continue this trace */
+                traceparent?: components["parameters"]["traceparent"];
+            };
+            path: {
+                capabilityId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    waitMs?: number;
+                };
+            };
+        };
+        responses: {
+            /** @description A call: begin it with a renewal, then post the signed answer to the path of its callback */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        idempotencyKey: string;
+                        delivery: number;
+                        leaseMs: number;
+                        /** @description Signs the answer of this call */
+                        signingKey: string;
+                        callbackPath: string;
+                        body: {
+                            [key: string]: unknown;
+                        };
+                    };
+                };
+            };
+            /** @description No call in time */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Cannot read the request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Missing or invalid token */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden for the role of the token */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflicts with the current status of the run */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body is not JSON */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body does not match the schema, or an Idempotency-Key was used with another request */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests or active runs; retry after the seconds in Retry-After */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal error; the server log has the cause under the traceId */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The server is stopping, is at capacity, or its store does not respond; retry after the seconds in Retry-After */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            default: components["responses"]["Refused"];
+        };
+    };
+    renewCall: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Trace context of the caller (W3C Trace Context); the run and its calls continue this trace */
+                traceparent?: components["parameters"]["traceparent"];
+            };
+            path: {
+                capabilityId: string;
+                idempotencyKey: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description As in the call */
+                    delivery: number;
+                    /** @description New text of a stream, for partial values */
+                    text?: string;
+                    /** @description Where it begins in the whole text */
+                    offset?: number;
+                };
+            };
+        };
+        responses: {
+            /** @description Renewed */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        status: "renewed";
+                    };
+                };
+            };
+            /** @description Cannot read the request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Missing or invalid token */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden for the role of the token */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflicts with the current status of the run */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body is not JSON */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body does not match the schema, or an Idempotency-Key was used with another request */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests or active runs; retry after the seconds in Retry-After */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal error; the server log has the cause under the traceId */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The server is stopping, is at capacity, or its store does not respond; retry after the seconds in Retry-After */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            default: components["responses"]["Refused"];
+        };
+    };
     listTokens: {
         parameters: {
             query?: never;
@@ -3147,6 +5827,7 @@ export interface operations {
                             revokedAt?: string;
                             capabilityId?: string;
                             familyId?: string;
+                            taskRoles?: string[];
                             token?: string;
                         }[];
                     };
@@ -3227,6 +5908,7 @@ export interface operations {
                     name: string;
                     expiresIn?: number;
                     capabilityId?: string;
+                    taskRoles?: string[];
                 };
             };
         };
@@ -3251,6 +5933,7 @@ export interface operations {
                         revokedAt?: string;
                         capabilityId?: string;
                         familyId?: string;
+                        taskRoles?: string[];
                         token?: string;
                     };
                 };
@@ -3380,6 +6063,7 @@ export interface operations {
                         revokedAt?: string;
                         capabilityId?: string;
                         familyId?: string;
+                        taskRoles?: string[];
                         token: string;
                         replaces: string;
                         /** Format: date-time */
@@ -3567,10 +6251,720 @@ export interface operations {
             default: components["responses"]["Refused"];
         };
     };
+    listWebhooks: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Trace context of the caller (W3C Trace Context); the run and its calls continue this trace */
+                traceparent?: components["parameters"]["traceparent"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The webhooks */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        webhooks: {
+                            webhookId: string;
+                            url: string;
+                            events: ("run.ended" | "ask.opened")[];
+                            description?: string;
+                            isPaused: boolean;
+                            /** @enum {unknown} */
+                            source: "tenant" | "settings";
+                            /** Format: date-time */
+                            createdAt?: string;
+                            secret?: string;
+                        }[];
+                    };
+                };
+            };
+            /** @description Cannot read the request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Missing or invalid token */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden for the role of the token */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests or active runs; retry after the seconds in Retry-After */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal error; the server log has the cause under the traceId */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The server is stopping, is at capacity, or its store does not respond; retry after the seconds in Retry-After */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            default: components["responses"]["Refused"];
+        };
+    };
+    createWebhook: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Trace context of the caller (W3C Trace Context); the run and its calls continue this trace */
+                traceparent?: components["parameters"]["traceparent"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    url: string;
+                    events?: ("run.ended" | "ask.opened")[];
+                    description?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description The webhook and its secret */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        webhookId: string;
+                        url: string;
+                        events: ("run.ended" | "ask.opened")[];
+                        description?: string;
+                        isPaused: boolean;
+                        /** @enum {unknown} */
+                        source: "tenant" | "settings";
+                        /** Format: date-time */
+                        createdAt?: string;
+                        secret?: string;
+                    };
+                };
+            };
+            /** @description Cannot read the request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Missing or invalid token */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden for the role of the token */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflicts with the current status of the run */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body is not JSON */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body does not match the schema, or an Idempotency-Key was used with another request */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests or active runs; retry after the seconds in Retry-After */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal error; the server log has the cause under the traceId */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The server is stopping, is at capacity, or its store does not respond; retry after the seconds in Retry-After */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            default: components["responses"]["Refused"];
+        };
+    };
+    deleteWebhook: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Trace context of the caller (W3C Trace Context); the run and its calls continue this trace */
+                traceparent?: components["parameters"]["traceparent"];
+            };
+            path: {
+                webhookId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Deleted */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Cannot read the request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Missing or invalid token */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden for the role of the token */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body does not match the schema, or an Idempotency-Key was used with another request */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests or active runs; retry after the seconds in Retry-After */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal error; the server log has the cause under the traceId */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The server is stopping, is at capacity, or its store does not respond; retry after the seconds in Retry-After */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            default: components["responses"]["Refused"];
+        };
+    };
+    changeWebhook: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Trace context of the caller (W3C Trace Context); the run and its calls continue this trace */
+                traceparent?: components["parameters"]["traceparent"];
+            };
+            path: {
+                webhookId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    url?: string;
+                    events?: ("run.ended" | "ask.opened")[];
+                    description?: string;
+                    isPaused?: boolean;
+                    rotateSecret?: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description The webhook, with its secret if that is new */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        webhookId: string;
+                        url: string;
+                        events: ("run.ended" | "ask.opened")[];
+                        description?: string;
+                        isPaused: boolean;
+                        /** @enum {unknown} */
+                        source: "tenant" | "settings";
+                        /** Format: date-time */
+                        createdAt?: string;
+                        secret?: string;
+                    };
+                };
+            };
+            /** @description Cannot read the request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Missing or invalid token */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden for the role of the token */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body is not JSON */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body does not match the schema, or an Idempotency-Key was used with another request */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests or active runs; retry after the seconds in Retry-After */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal error; the server log has the cause under the traceId */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The server is stopping, is at capacity, or its store does not respond; retry after the seconds in Retry-After */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            default: components["responses"]["Refused"];
+        };
+    };
+    listDeliveries: {
+        parameters: {
+            query?: {
+                status?: "pending" | "delivered" | "failed";
+                limit?: number;
+                after?: string;
+            };
+            header?: {
+                /** @description Trace context of the caller (W3C Trace Context); the run and its calls continue this trace */
+                traceparent?: components["parameters"]["traceparent"];
+            };
+            path: {
+                webhookId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of deliveries; pass next as after for the next page */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        deliveries: {
+                            deliveryId: string;
+                            /** @enum {unknown} */
+                            event: "run.ended" | "ask.opened";
+                            runId: string;
+                            /** @enum {unknown} */
+                            status: "pending" | "delivered" | "failed";
+                            /** Format: date-time */
+                            createdAt: string;
+                            /** Format: date-time */
+                            nextAt?: string;
+                            attempts: number;
+                            tries: {
+                                /** Format: date-time */
+                                at: string;
+                                ms: number;
+                                status?: number;
+                                error?: string;
+                            }[];
+                            body: string;
+                        }[];
+                        next?: string;
+                    };
+                };
+            };
+            /** @description Cannot read the request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Missing or invalid token */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden for the role of the token */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests or active runs; retry after the seconds in Retry-After */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal error; the server log has the cause under the traceId */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The server is stopping, is at capacity, or its store does not respond; retry after the seconds in Retry-After */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            default: components["responses"]["Refused"];
+        };
+    };
+    retryDelivery: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Trace context of the caller (W3C Trace Context); the run and its calls continue this trace */
+                traceparent?: components["parameters"]["traceparent"];
+            };
+            path: {
+                webhookId: string;
+                deliveryId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The delivery */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        deliveryId: string;
+                        /** @enum {unknown} */
+                        event: "run.ended" | "ask.opened";
+                        runId: string;
+                        /** @enum {unknown} */
+                        status: "pending" | "delivered" | "failed";
+                        /** Format: date-time */
+                        createdAt: string;
+                        /** Format: date-time */
+                        nextAt?: string;
+                        attempts: number;
+                        tries: {
+                            /** Format: date-time */
+                            at: string;
+                            ms: number;
+                            status?: number;
+                            error?: string;
+                        }[];
+                        body: string;
+                    };
+                };
+            };
+            /** @description Cannot read the request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Missing or invalid token */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden for the role of the token */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body is not JSON */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests or active runs; retry after the seconds in Retry-After */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal error; the server log has the cause under the traceId */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The server is stopping, is at capacity, or its store does not respond; retry after the seconds in Retry-After */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            default: components["responses"]["Refused"];
+        };
+    };
     listOperations: {
         parameters: {
             query?: {
-                action?: "token.created" | "token.rotated" | "token.revoked" | "registration.created" | "registration.changed" | "registration.removed" | "secrets.resealed" | "settings.changed" | "runs.pruned" | "run.erased" | "erasure.completed";
+                action?: "token.created" | "token.rotated" | "token.revoked" | "registration.created" | "registration.changed" | "registration.removed" | "webhook.created" | "webhook.changed" | "webhook.removed" | "facet.created" | "facet.removed" | "secrets.resealed" | "settings.changed" | "runs.pruned" | "run.erased" | "erasure.completed";
                 subject?: string;
                 before?: number;
                 limit?: number;
@@ -3597,7 +6991,7 @@ export interface operations {
                             at: string;
                             by: string;
                             /** @enum {unknown} */
-                            action: "token.created" | "token.rotated" | "token.revoked" | "registration.created" | "registration.changed" | "registration.removed" | "secrets.resealed" | "settings.changed" | "runs.pruned" | "run.erased" | "erasure.completed";
+                            action: "token.created" | "token.rotated" | "token.revoked" | "registration.created" | "registration.changed" | "registration.removed" | "webhook.created" | "webhook.changed" | "webhook.removed" | "facet.created" | "facet.removed" | "secrets.resealed" | "settings.changed" | "runs.pruned" | "run.erased" | "erasure.completed";
                             subject: string;
                             details: {
                                 [key: string]: unknown;
@@ -3858,6 +7252,8 @@ export interface operations {
                         resealed: number;
                         current: number;
                         unreadable: string[];
+                        runs: number;
+                        runsUnderWay: number;
                     };
                 };
             };
@@ -4000,6 +7396,267 @@ export interface operations {
                         /** @description What to do about it */
                         hint?: string;
                     };
+                };
+            };
+            default: components["responses"]["Refused"];
+        };
+    };
+    showSignIn: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Trace context of the caller (W3C Trace Context); the run and its calls continue this trace */
+                traceparent?: components["parameters"]["traceparent"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The ways to sign in */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        oidc?: {
+                            url: string;
+                            clientId: string;
+                            scope: string;
+                        };
+                    };
+                };
+            };
+            /** @description Cannot read the request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Missing or invalid token */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden for the role of the token */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests or active runs; retry after the seconds in Retry-After */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal error; the server log has the cause under the traceId */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The server is stopping, is at capacity, or its store does not respond; retry after the seconds in Retry-After */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            default: components["responses"]["Refused"];
+        };
+    };
+    signIn: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Trace context of the caller (W3C Trace Context); the run and its calls continue this trace */
+                traceparent?: components["parameters"]["traceparent"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    code: string;
+                    codeVerifier: string;
+                    redirectUri: string;
+                };
+            };
+        };
+        responses: {
+            /** @description The token, to be sent as a bearer token */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        token: string;
+                    };
+                };
+            };
+            /** @description Cannot read the request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Missing or invalid token */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden for the role of the token */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests or active runs; retry after the seconds in Retry-After */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal error; the server log has the cause under the traceId */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The server is stopping, is at capacity, or its store does not respond; retry after the seconds in Retry-After */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            default: components["responses"]["Refused"];
+        };
+    };
+    showCaller: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Trace context of the caller (W3C Trace Context); the run and its calls continue this trace */
+                traceparent?: components["parameters"]["traceparent"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The caller */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        name: string;
+                        /** @enum {unknown} */
+                        role: "caller" | "agent" | "operator" | "admin";
+                        tenant: string;
+                        taskRoles: string[];
+                        development: boolean;
+                        features: {
+                            sandbox: boolean;
+                            createPost: boolean;
+                        };
+                    };
+                };
+            };
+            /** @description Cannot read the request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Missing or invalid token */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden for the role of the token */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests or active runs; retry after the seconds in Retry-After */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal error; the server log has the cause under the traceId */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The server is stopping, is at capacity, or its store does not respond; retry after the seconds in Retry-After */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             default: components["responses"]["Refused"];

@@ -1,7 +1,16 @@
 /** Human-in-the-loop requests over the API: lists them and sends decisions. The token identifies the person who decides. */
 
 import { api, createKey, type Transport } from './transport.ts'
-import type { AskPages, AskQuery, AskSummary, Decided, RejectAction, ReplyBody, RunEvent } from './types.ts'
+import type {
+  AskPages,
+  AskQuery,
+  AskSummary,
+  Decided,
+  GrantScope,
+  RejectAction,
+  ReplyBody,
+  RunEvent,
+} from './types.ts'
 
 /** What identifies an ask and the exact value that was shown: a decision about another value is refused. */
 export interface AskRef {
@@ -20,10 +29,15 @@ export interface RejectOptions extends ReplyOptions {
   readonly rejectAction?: RejectAction
 }
 
+interface ApproveOptions extends ReplyOptions {
+  /** Remember the approval for later calls of the tool, where the ask lists `grants`. */
+  readonly grant?: GrantScope
+}
+
 export interface AsksClient {
   /** Lists asks, oldest first, page by page. Default: open asks. Needs the role operator. */
   list(query?: AskQuery, options?: { readonly signal?: AbortSignal }): AsyncGenerator<AskSummary, void, void>
-  approve(ask: AskRef, options?: ReplyOptions): Promise<Decided>
+  approve(ask: AskRef, options?: ApproveOptions): Promise<Decided>
   reject(ask: AskRef, options?: RejectOptions): Promise<Decided>
   /** Supplies the value that the ask asks for: an answer, or the work of a person. */
   answer(ask: AskRef, value: unknown, options?: ReplyOptions): Promise<Decided>
@@ -52,7 +66,8 @@ export function createAsksClient(transport: Transport): AsksClient {
         after = page.next
       } while (after !== undefined)
     },
-    approve: (ask, options) => reply(ask, { decision: 'approve' }, options),
+    approve: (ask, { grant, ...options } = {}) =>
+      reply(ask, { decision: 'approve', ...(grant && { grant }) }, options),
     reject: (ask, { rejectAction, ...options } = {}) =>
       reply(ask, { decision: 'reject', ...(rejectAction && { rejectAction }) }, options),
     answer: (ask, value, options) => reply(ask, { decision: 'answer', value }, options),

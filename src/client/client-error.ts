@@ -88,7 +88,7 @@ async function readProblem(response: Response): Promise<Problem | undefined> {
 }
 
 /** Reads `Retry-After`: seconds, or a date. Returns milliseconds. */
-export function readRetryAfter(text: string | null, now = Date.now()): number | undefined {
+function readRetryAfter(text: string | null, now = Date.now()): number | undefined {
   if (text === null) return undefined
   if (/^\d+$/.test(text.trim())) return Number(text) * 1000
   const at = Date.parse(text)

@@ -2,9 +2,26 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import { type Ask, type AsksClient, type OpenAsk, toOpenAsk, trackAsks } from './asks.ts'
 import { ClientError } from './client-error.ts'
-import { type FollowOptions, followEvents } from './run-events.ts'
+import {
+  type FollowOptions,
+  followEvents,
+  followPartials,
+  followUpdates,
+  type RunUpdate,
+} from './run-events.ts'
 import { api, createKey, type Transport } from './transport.ts'
-import type { Cancelled, OutputPage, RunEvent, RunFailure, RunPage, RunStatus } from './types.ts'
+import type {
+  Cancelled,
+  EventPage,
+  OutputPage,
+  ReplayChanges,
+  Replayed,
+  RunEvent,
+  RunFailure,
+  RunPage,
+  RunPartial,
+  RunStatus,
+} from './types.ts'
 
 /** How a run ended, or that it waits for a person. */
 export type RunResult<Output> =
@@ -35,6 +52,21 @@ export interface ClientRun<Output> {
   readonly id: string
   /** Yields every event once and in order until the run ends; reconnects by itself. Leaving the loop does not affect the run. */
   events(options?: FollowOptions): AsyncGenerator<RunEvent, void, void>
+  /**
+   * Yields values of nodes while models and agents write them, until the run ends; first, the current ones. Start the run with
+   * `partials: true` to have its models stream from the first call. A slow reader gets the newest values only.
+   */
+  partials(options?: { readonly signal?: AbortSignal }): AsyncGenerator<RunPartial, void, void>
+  /** Yields events and, between them, values that are being written, over one connection. */
+  updates(options?: FollowOptions): AsyncGenerator<RunUpdate, void, void>
+  /** Reads one page of events without following the run; pass `next` as `after` for the next one. */
+  page(options?: {
+    readonly after?: number
+    /** The last events, as many as this, instead of `after`. */
+    readonly last?: number
+    readonly limit?: number
+    readonly signal?: AbortSignal
+  }): Promise<EventPage>
   /** Yields every ask that is open now or opens later, once, until the run ends. Decisions need the role operator. */
   asks(options?: { readonly signal?: AbortSignal }): AsyncGenerator<OpenAsk, void, void>
   /** Resolves when the run ends or waits for a person: check `status`. Does not throw for runs that failed. */
@@ -43,6 +75,14 @@ export interface ClientRun<Output> {
   output(options?: ResultOptions): Promise<Output>
   /** Everything that the server shows about the run. */
   get(options?: { readonly signal?: AbortSignal }): Promise<RunPage>
+  /** Decides the recorded run again, without calls; with other policies or thresholds, lists what would differ. Needs the role operator. */
+  replay(changes?: ReplayChanges, options?: { readonly signal?: AbortSignal }): Promise<Replayed>
+  /** Resumes a paused run. Needs the role operator. */
+  resume(options?: {
+    readonly expectedPlanVersion?: number
+    readonly note?: string
+    readonly signal?: AbortSignal
+  }): Promise<void>
   /** Cancels the run. A run that has ended does not change. */
   cancel(options?: {
     readonly reason?: string
@@ -56,9 +96,15 @@ export class RunError extends ClientError {
   readonly result: Exclude<RunResult<never>, { status: 'completed' }>
 
   constructor(result: RunError['result']) {
-    super(`run/${result.status}`, describeEnd(result), { hint: 'Check `result` of this error' })
+    super(`run/${result.status}`, describeEnd(result), { hint: chooseHint(result) })
     this.result = result
   }
+}
+
+/** The hint of the failure, where the server gave one. */
+function chooseHint(result: RunError['result']): string {
+  const hint = result.status === 'failed' ? result.error.details?.['hint'] : undefined
+  return typeof hint === 'string' ? hint : 'Check `result` of this error'
 }
 
 function describeEnd(result: RunError['result']): string {
@@ -145,6 +191,12 @@ export function createClientRun<Output>(id: string, parts: RunParts): ClientRun<
       if (end.status === 'completed') return end.output
       throw new RunError(end)
     },
+    async *partials(options = {}) {
+      const { run } = await get(options)
+      if (!ended.has(run.status)) yield* followPartials(transport, id, { ...options, after: run.events })
+    },
+    updates: (options) => followUpdates(transport, id, options),
+    page: ({ signal, ...query } = {}) => transport.json<EventPage>(`${path}/events`, { query, signal }),
     async *asks({ signal } = {}) {
       const { run } = await get({ ...(signal && { signal }) })
       const open = new Map<string, Ask>()
@@ -158,6 +210,29 @@ export function createClientRun<Output>(id: string, parts: RunParts): ClientRun<
           yield toOpenAsk(ask, asks)
         }
       }
+    },
+    ...createRunActions(id, transport),
+  }
+}
+
+/** What changes a run, or decides it again. */
+function createRunActions(
+  id: string,
+  transport: Transport,
+): Pick<ClientRun<unknown>, 'replay' | 'resume' | 'cancel'> {
+  const path = `${api}/runs/${encodeURIComponent(id)}`
+  return {
+    replay: (changes = {}, { signal } = {}) =>
+      transport.json<Replayed>(`${path}/replay`, { method: 'POST', body: changes, signal }),
+    async resume({ signal, ...given } = {}) {
+      const response = await transport.send(`${api}/run.resume`, {
+        method: 'POST',
+        headers: { accept: 'text/event-stream', 'idempotency-key': createKey() },
+        body: { runId: id, ...given },
+        signal,
+      })
+      // The run is resumed; `events` follows it.
+      await response.body?.cancel()
     },
     cancel: ({ reason, signal } = {}) =>
       transport.json<Cancelled>(`${path}/cancel`, {

@@ -5,26 +5,59 @@ export type { Ask, AskRef, AsksClient, OpenAsk, RejectOptions, ReplyOptions } fr
 export { type ClientCode, ClientError, type ClientErrorOptions } from './client-error.ts'
 export { type ClientRun, type ResultOptions, RunError, type RunResult } from './client-run.ts'
 export {
+  type CatalogClient,
   type Client,
   createClient,
+  type ListOptions,
   type OutputOption,
   type RunsClient,
+  type SignInClient,
   type StartOptions,
 } from './create-client.ts'
 export type { RetryOptions } from './retry.ts'
-export type { FollowOptions } from './run-events.ts'
+export type { FollowOptions, RunUpdate } from './run-events.ts'
+export type { RequestOutput, RunOutput, RunRequest } from './run-request.ts'
+export type { SandboxClient, SandboxMessage } from './sandbox.ts'
+export type { TaskOptions, TasksClient } from './tasks.ts'
+export type { SaidMessage, SayOptions, ThreadsClient } from './threads.ts'
 export type { ClientOptions } from './transport.ts'
 export type {
   AskQuery,
   AskSummary,
+  CallerInfo,
+  CapabilityPage,
+  CodeExchange,
   Decided,
+  DeliveryQuery,
+  EventPage,
+  FacetPage,
+  HealthQuery,
+  HealthReport,
+  NewWebhook,
   Problem,
+  ProofPage,
   RejectAction,
+  ReplayChanges,
+  Replayed,
   RunEnvelope,
   RunEvent,
   RunFailure,
   RunPage,
+  RunPartial,
   RunQuery,
   RunStatus,
   RunSummary,
+  SandboxMetadata,
+  SandboxTurn,
+  SignedIn,
+  SignInChoice,
+  Task,
+  TaskQuery,
+  Thread,
+  ThreadSummary,
+  TurnPartial,
+  Webhook,
+  WebhookChange,
+  WebhookDelivery,
 } from './types.ts'
+export type { WebhooksClient } from './webhooks.ts'

@@ -10,7 +10,7 @@ export interface RetryOptions {
   readonly maxMs?: number
 }
 
-export const retryDefaults = { attempts: 10, minMs: 250, maxMs: 10_000 } as const
+const retryDefaults = { attempts: 10, minMs: 250, maxMs: 10_000 } as const
 
 /** Exponential backoff with jitter: between half and all of the delay, so that clients do not return all at once. */
 export function backoffMs(step: number, options: RetryOptions, atLeastMs = 0): number {
@@ -36,7 +36,7 @@ export function sleep(ms: number, signal: AbortSignal | undefined): Promise<void
   })
 }
 
-export interface Retries {
+interface Retries {
   /** Waits before the next attempt. Throws the error if it is final, or if there were too many attempts. */
   wait(error: unknown): Promise<void>
   /** The server has answered: attempts and delays start again. */

@@ -6,7 +6,7 @@ import { createParser } from 'eventsource-parser'
 import { ClientError, isRetryable } from './client-error.ts'
 import { backoffMs, createRetries, sleep, toUnreachable } from './retry.ts'
 import { api, type Transport } from './transport.ts'
-import type { RunEvent } from './types.ts'
+import type { PartialFrame, RunEvent, RunPartial } from './types.ts'
 
 export interface FollowOptions {
   /** Only events after this sequence number. Default 0: all. */
@@ -18,19 +18,74 @@ export interface FollowOptions {
 export async function* followEvents(
   transport: Transport,
   runId: string,
-  { after = 0, signal }: FollowOptions = {},
+  options: FollowOptions = {},
 ): AsyncGenerator<RunEvent, void, void> {
+  for await (const frame of followFrames(transport, runId, options)) if (isEvent(frame)) yield frame
+}
+
+/** Yields partial values until the run ends; after a reconnect, the current ones first. */
+export async function* followPartials(
+  transport: Transport,
+  runId: string,
+  options: FollowOptions = {},
+): AsyncGenerator<RunPartial, void, void> {
+  for await (const frame of followFrames(transport, runId, { ...options, partials: true })) {
+    if (!isEvent(frame)) yield toPartial(runId, frame)
+  }
+}
+
+/** An event, or a partial value between events. */
+export type RunUpdate =
+  | { readonly kind: 'event'; readonly event: RunEvent }
+  | { readonly kind: 'partial'; readonly partial: RunPartial }
+
+/** Yields events and partial values over one connection. */
+export async function* followUpdates(
+  transport: Transport,
+  runId: string,
+  options: FollowOptions = {},
+): AsyncGenerator<RunUpdate, void, void> {
+  for await (const frame of followFrames(transport, runId, { ...options, partials: true }))
+    yield isEvent(frame)
+      ? { kind: 'event', event: frame }
+      : { kind: 'partial', partial: toPartial(runId, frame) }
+}
+
+function toPartial(runId: string, { nodeId, payload }: PartialFrame): RunPartial {
+  const { attempt, value, turn } = payload
+  return { runId, nodeId, attempt, value, ...(turn && { turn }) }
+}
+
+type AnyFrame = RunEvent | PartialFrame
+
+function isEvent(frame: AnyFrame): frame is RunEvent {
+  return frame.type !== 'partial'
+}
+
+interface FrameOptions extends FollowOptions {
+  readonly partials?: boolean
+}
+
+async function* followFrames(
+  transport: Transport,
+  runId: string,
+  { after = 0, signal, partials = false }: FrameOptions,
+): AsyncGenerator<AnyFrame, void, void> {
   const retries = createRetries(transport.retry, signal)
   const cursor: Cursor = { at: after, quiet: 0 }
   for (;;) {
     signal?.throwIfAborted()
     const connection = openConnection(transport, signal)
     try {
-      const response = await connection.open(runId, cursor.at)
+      const response = await connection.open(runId, { after: cursor.at, partials })
       retries.reset()
       // The run is over, and its last event was received before.
       if (response.status === 204 || response.body === null) return
       for await (const event of connection.read(response.body)) {
+        if (!isEvent(event)) {
+          yield event
+          continue
+        }
         // A repeated event. After a gap the events in between are read again.
         if (event.id <= cursor.at) continue
         if (event.id !== cursor.at + 1) break
@@ -64,8 +119,8 @@ interface Cursor {
 }
 
 interface Connection {
-  open(runId: string, after: number): Promise<Response>
-  read(body: ReadableStream<Uint8Array>): AsyncGenerator<RunEvent, void, void>
+  open(runId: string, from: { readonly after: number; readonly partials: boolean }): Promise<Response>
+  read(body: ReadableStream<Uint8Array>): AsyncGenerator<AnyFrame, void, void>
   /** Whether the server has answered. */
   isOpen(): boolean
   /** The delay that a server which stops asks for; 0 otherwise. */
@@ -91,10 +146,11 @@ function openConnection(transport: Transport, signal: AbortSignal | undefined): 
   return {
     isOpen: () => isOpen,
     retryMs: () => asked,
-    async open(runId, after) {
+    async open(runId, { after, partials }) {
       expectBytes()
       try {
         const response = await transport.send(`${api}/runs/${encodeURIComponent(runId)}/events`, {
+          ...(partials && { query: { partials: 1 } }),
           headers: {
             accept: 'text/event-stream',
             ...(after > 0 && { 'last-event-id': String(after) }),
@@ -109,7 +165,7 @@ function openConnection(transport: Transport, signal: AbortSignal | undefined): 
       }
     },
     async *read(body) {
-      const events: RunEvent[] = []
+      const events: AnyFrame[] = []
       const parser = createParser({
         onEvent: ({ data }) => void events.push(readFrame(data)),
         onRetry: (ms) => {
@@ -151,7 +207,7 @@ function requireStream({ status, headers }: Response): void {
 }
 
 /** Reads a frame. A frame that was cut off never gets here: it ends with an empty line. */
-function readFrame(data: string): RunEvent {
+function readFrame(data: string): AnyFrame {
   try {
     return JSON.parse(data)
   } catch (cause) {

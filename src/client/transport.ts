@@ -16,7 +16,7 @@ export interface ClientOptions {
 }
 
 export interface RequestOptions {
-  readonly method?: 'GET' | 'POST'
+  readonly method?: 'GET' | 'POST' | 'PATCH' | 'DELETE'
   readonly query?: { readonly [name: string]: unknown }
   readonly body?: unknown
   readonly headers?: { readonly [name: string]: string }

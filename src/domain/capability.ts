@@ -3,6 +3,7 @@ import type { Json } from '../base/json.ts'
 import type { JsonSchema } from '../schema/json-schema.ts'
 import type { Condition } from './contract.ts'
 import type { RaoSettings } from './rao/settings.ts'
+import type { HumanSettings } from './task/assignment.ts'
 
 /** How a capability is called; each has a dispatcher. Third parties may add kinds with a dispatcher of their own. */
 export type CapabilityKind = 'local' | 'model' | 'human' | 'scripted' | 'http' | 'mcp' | (string & {})
@@ -40,6 +41,8 @@ export interface Capability {
   readonly postConditions: readonly Condition[]
   /** A RAO contract that its answers are under wherever a plan uses it. */
   readonly rao?: RaoSettings
+  /** Of kind `human`: whom its tasks are assigned to. */
+  readonly human?: HumanSettings
   readonly inputTraits?: {
     readonly languages?: readonly string[]
     readonly formats?: readonly string[]

@@ -2,6 +2,7 @@
 import type { Json } from '../base/json.ts'
 import type { OutputContract } from './contract.ts'
 import type { Policies } from './policy.ts'
+import type { ModelSettings } from './settings/model-settings.ts'
 
 export interface Envelope {
   readonly objective: string
@@ -11,5 +12,7 @@ export interface Envelope {
   readonly outputContract: OutputContract
   readonly policies: Policies
   readonly specialInstructions: readonly string[]
+  /** Settings of every model call of the run; those of a node replace them. */
+  readonly modelSettings?: ModelSettings
   readonly metadata: { readonly [name: string]: Json }
 }

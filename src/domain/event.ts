@@ -2,6 +2,7 @@
  * The events of a run, with the names that journal, stream and console share. Events are immutable; a new meaning is a
  * new field with an upcaster (`event/numbered.ts`) or a new type.
  */
+
 import type { Issue } from '../base/errors/issue.ts'
 import type { Json } from '../base/json.ts'
 import type { Ask, Resolution } from './ask.ts'
@@ -11,12 +12,16 @@ import type { NodeKind } from './capability.ts'
 import type { DiagnosticBundle } from './diagnostic.ts'
 import type { Envelope } from './envelope.ts'
 import type { Feedback, RejectAction } from './feedback.ts'
+import type { GrantScope, ToolEnd, ToolStart, TurnEnd, TurnStart } from './loop-facts.ts'
 import type { AttemptResult, Outcome, Output, Usage } from './output.ts'
 import type { NodeSummary } from './plan/node-summary.ts'
 import type { Draft, FacetProvenance, Plan } from './plan.ts'
 import type { Action, TriggerKind } from './policy.ts'
 import type { RaoDecision } from './rao/rao-contract.ts'
+import type { ModelSettings } from './settings/model-settings.ts'
 import type { NodeStatus, TerminalStatus } from './status.ts'
+import type { Assignment, AssignmentChange } from './task/assignment.ts'
+import type { ThreadContext } from './thread/thread-context.ts'
 
 /** What a timer is for. */
 export type TimerPurpose =
@@ -94,6 +99,8 @@ export interface EventPayloads {
   start: {
     readonly envelope: Envelope
     readonly threadId?: string
+    /** What the run knows of the earlier runs of its thread. */
+    readonly thread?: ThreadContext
     readonly correlationId: string
     readonly schemaHash: string
     /** Whose run it is; absent: the tenant `default`. */
@@ -199,6 +206,8 @@ export interface EventPayloads {
     readonly sideEffect?: true
     readonly inputs: Json
     readonly deadlineAt?: number
+    /** Settings of its model calls: of the capability, the envelope and the node, put together. */
+    readonly modelSettings?: ModelSettings
     /** The call of an earlier plan that this one repeats, under its key. */
     readonly continues?: AttemptRef
   }
@@ -210,6 +219,11 @@ export interface EventPayloads {
     /** How long its answer is waited for, in milliseconds since 1970. */
     readonly deadlineAt: number
   }
+  /** Facts of an agent's loop, within an attempt of its node. */
+  turn_start: TurnStart
+  turn_end: TurnEnd
+  tool_start: ToolStart
+  tool_end: ToolEnd
   attempt_end: { readonly attempt: number } & AttemptResult
   /** A result that came after the attempt had ended as unknown; it closes the ask about it (`hitl_resolved`, `settled`). */
   attempt_settled: { readonly attempt: number } & AttemptResult
@@ -262,6 +276,19 @@ export interface EventPayloads {
     readonly note?: string
     readonly audit: AuditLink
   }
+  /** A task has another holder or assignee. */
+  hitl_assigned: {
+    readonly requestId: string
+    readonly change: AssignmentChange
+    /** Who; `system` if the time of a person was over. */
+    readonly by: string
+    readonly note?: string
+    /** The assignment from now on. */
+    readonly assignment: Assignment
+    /** When the task is due from now on, in milliseconds since 1970. */
+    readonly expiresAt: number
+    readonly audit: AuditLink
+  }
   hitl_resolved: {
     readonly requestId: string
     readonly decision: Resolution
@@ -271,6 +298,8 @@ export interface EventPayloads {
     readonly note?: string
     /** What the reply wants after its rejection. */
     readonly rejectAction?: RejectAction
+    /** The approval counts for later calls of the tool, too. */
+    readonly grant?: GrantScope
     readonly audit: AuditLink
   }
   feedback_recorded: Feedback

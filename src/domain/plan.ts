@@ -29,14 +29,18 @@ export interface Retry {
 }
 
 export interface Route {
+  /** JSON Logic over the node's inputs, such as `{ '>': [{ var: 'score' }, 0.5] }`. */
   readonly condition: Condition
+  /** Ids of the nodes that run then. */
   readonly to: string | readonly string[]
+  /** Name of the route in events and graphs. */
   readonly label?: string
 }
 
 /** The first route whose condition holds for the node's inputs is taken, else `elseTo`; all other targets are skipped. */
 export interface Routing {
   readonly routes: readonly Route[]
+  /** Ids of the nodes that run when no condition holds. */
   readonly elseTo?: string | readonly string[]
 }
 
@@ -82,11 +86,15 @@ export const givenNames = { map: ['item', 'index'], loop: ['state', 'round'] } a
 export const iterationDefaults = { maxItems: 1000, maxRounds: 10 } as const
 
 export interface DraftNode {
+  /** Unique in the draft. Bindings, edges, events and asks name the node by it. */
   readonly id: string
+  /** What the node is for; shown, and read by policies. Default: the capability's. */
   readonly kind?: NodeKind
+  /** Name for people; policies can ask for approval by it. */
   readonly label?: string
   /** Who does it. Absent for routing nodes, which the engine decides itself. */
   readonly capabilityId?: string
+  /** Added by a planner and not written by a person. */
   readonly derived?: boolean
   /** Facets in use; absent means all of the capability's. */
   readonly facets?: { readonly input?: readonly string[]; readonly output?: readonly string[] }
@@ -94,16 +102,23 @@ export interface DraftNode {
   readonly contracts?: { readonly input?: JsonSchema; readonly output?: JsonSchema }
   /** Where each property of the input comes from; what is absent is bound by name. */
   readonly inputs?: { readonly [property: string]: Binding }
+  /** What the capability gets besides its inputs. */
   readonly instructions?: string
+  /** Chooses which nodes run next, by conditions on the inputs. */
   readonly routing?: Routing
-  /** A node with `map` or `loop` runs its `body` instead of calling a capability. */
+  /** Runs `body` once for each element of the input `items`, instead of calling a capability. */
   readonly map?: MapSettings
+  /** Runs `body` round by round, beginning with the input `state`, instead of calling a capability. */
   readonly loop?: LoopSettings
+  /** The plan that `map` and `loop` run. */
   readonly body?: Draft
+  /** What must hold of the output besides the contract. */
   readonly postConditions?: readonly Condition[]
   /** Node data; RAO's contract keys are read from here (`contract`, `autoApproveAbove`, …). */
   readonly data?: { readonly [key: string]: Json }
+  /** What the node may not do, and how long it may take. */
   readonly constraints?: NodeConstraints
+  /** Further attempts after one failed. */
   readonly retry?: Retry
   /** Other capabilities to try, in order, when this one has failed for good. */
   readonly alternates?: readonly string[]
@@ -114,8 +129,11 @@ export interface DraftNode {
   /** Tokens and dollars that all its attempts together may take. Default: what the run has. */
   readonly tokenBudget?: number
   readonly costBudgetUsd?: number
+  /** Time limit of one attempt. */
   readonly timeoutMs?: number
+  /** Why the node is there, for people. */
   readonly rationale?: string
+  /** Your own data about the node; it is stored and has no effect. */
   readonly metadata?: { readonly [key: string]: Json }
 }
 
@@ -126,7 +144,9 @@ export function isIterated({ map, loop }: Pick<DraftNode, 'map' | 'loop'>): bool
 
 /** A control edge: `to` waits for `from`, and may run once an edge to it is followed. */
 export interface Edge {
+  /** Id of the source node. */
   readonly from: string
+  /** Id of the node that waits. */
   readonly to: string
   /** Followed when the source completed (`pass`, default), failed (`fail`), or both. */
   readonly when?: 'pass' | 'fail' | 'always'
@@ -144,7 +164,9 @@ export interface Need {
 }
 
 export interface Limits {
+  /** Tokens of all model calls, in and out. */
   readonly maxTokens?: number
+  /** Calls of models and agents. */
   readonly maxCalls?: number
   /** Models without a known price are not called under it. */
   readonly maxCostUsd?: number
@@ -159,11 +181,14 @@ export interface Limits {
 }
 
 export interface Draft {
+  /** The work. Nodes run as soon as their inputs are there. */
   readonly nodes: readonly DraftNode[]
+  /** Order and conditions beyond what bindings imply. */
   readonly edges?: readonly Edge[]
   /** Where the answer comes from: one value for all of it, or one per property; what is absent is bound by name. */
   readonly output?: Binding | { readonly properties: { readonly [property: string]: Binding } }
   readonly limits?: Limits
+  /** Your own data about the plan; it is stored and has no effect. */
   readonly metadata?: { readonly [key: string]: Json }
 }
 
@@ -173,6 +198,8 @@ export interface PlanNode extends Omit<DraftNode, 'body'> {
   /** In an item or a round, the id that the node has in the body. */
   readonly bodyId?: string
   readonly kind: NodeKind
+  /** Version of a capability of kind `mcp`: its server may change what it means, and the plan was proven with this one. */
+  readonly capabilityVersion?: string
   readonly contracts: { readonly input: JsonSchema; readonly output: JsonSchema }
   readonly inputs: { readonly [property: string]: readonly Source[] }
   /** By capability, the contracts of alternates where they differ from the node's. */

@@ -8,10 +8,13 @@ import type { DiagnosticBundle } from './diagnostic.ts'
 import type { Envelope } from './envelope.ts'
 import type { EventPayloads, Failure, PlanTrigger, TimerPurpose } from './event.ts'
 import type { RecordedFeedback } from './feedback.ts'
-import type { AttemptResult, Output } from './output.ts'
+import type { LoopState } from './loop/loop-state.ts'
+import type { GrantScope, ToolGrant } from './loop-facts.ts'
+import type { AttemptResult, ElicitedAnswer, Output } from './output.ts'
 import type { Draft, Plan, PlanEdge, PlanNode } from './plan.ts'
 import type { Action } from './policy.ts'
 import type { NodeStatus, RunStatus } from './status.ts'
+import type { ThreadContext } from './thread/thread-context.ts'
 
 interface AttemptState extends StartedCall {
   readonly attempt: number
@@ -22,6 +25,7 @@ interface AttemptState extends StartedCall {
   readonly endedAt?: number
 }
 
+/** Every member is there from the beginning, if only as `undefined`: states of one shape are read several times as fast. */
 export interface NodeState {
   readonly node: PlanNode
   status: NodeStatus
@@ -31,15 +35,15 @@ export interface NodeState {
   control: number
   live: number
   started: boolean
-  startedAt?: number
+  startedAt?: number | undefined
   /** The last attempt; earlier ones are in the journal. */
-  attempt?: AttemptState
+  attempt?: AttemptState | undefined
   attempts: number
   /** Which of `[capabilityId, ...alternates]` is in use, and how many of its attempts have failed. */
   candidate: number
   failures: number
   /** Attempts during which a living process lost its lease, since the last outcome that is known. */
-  lostLeases?: Set<number>
+  lostLeases?: Set<number> | undefined
   /** Attempts whose outcome is unknown. */
   unknowns: number
   /** Attempts that needed an answer first. */
@@ -49,27 +53,31 @@ export interface NodeState {
   /** Usage of all its attempts. */
   tokens: number
   costUsd: number
-  output?: Output
-  completed?: EventPayloads['node_complete']
-  failed?: EventPayloads['node_error']
+  output?: Output | undefined
+  completed?: EventPayloads['node_complete'] | undefined
+  failed?: EventPayloads['node_error'] | undefined
   /** Why it was skipped. */
-  skipped?: EventPayloads['node_skipped']
+  skipped?: EventPayloads['node_skipped'] | undefined
   /** The reply of a person, until its consequence is in the journal. */
-  reply?: AskReply
+  reply?: AskReply | undefined
   /** Answers of people to its questions, oldest first; part of the next attempt's context. */
   clarifications: string[]
+  /** Those to questions with a state, with the state. */
+  elicited?: ElicitedAnswer[]
   /** A call that may have taken effect and must not be repeated until a person allows it. */
-  unsure?: DoubtfulCall
+  unsure?: DoubtfulCall | undefined
+  /** The turns and tool calls of an agent, over all attempts. */
+  loop?: LoopState | undefined
   /** The item or round that contains it. */
-  instance?: string
+  instance?: string | undefined
   /** A map or a loop that has begun. */
-  iterations?: Iterations
+  iterations?: Iterations | undefined
   /** Number of reruns of a map or loop after a rejection: each rerun makes new calls. */
-  passes?: number
+  passes?: number | undefined
   /** Capabilities with unapproved outputs in finished items and rounds: the run has read their content. */
-  unapproved?: Set<string>
+  unapproved?: Set<string> | undefined
   /** An item or round that is over has a degraded answer. */
-  degradedWithin?: true
+  degradedWithin?: true | undefined
 }
 
 /** A call that a person approved, exactly as shown. */
@@ -134,6 +142,7 @@ export interface AskReply {
   readonly note?: string
   /** Action after a rejection. */
   readonly action?: Action
+  readonly grant?: GrantScope
 }
 
 /** A pending action that a person's reply triggered. */
@@ -162,21 +171,23 @@ export interface RunState {
   /** Owner of the run: planned and executed with the catalog of this tenant. */
   readonly tenant: string
   /** How the app of this process compiles the schemas of the run; a setting of the app, not part of the journal. */
-  readonly compileOptions?: CompileOptions
+  readonly compileOptions?: CompileOptions | undefined
   /** Sequence number of the last event folded in. */
   seq: number
   readonly startedAt: number
   readonly envelope: Envelope
   readonly schemaHash: string
-  readonly draft?: Draft
-  readonly traceparent?: string
+  readonly draft?: Draft | undefined
+  readonly traceparent?: string | undefined
   readonly correlationId: string
-  readonly threadId?: string
-  plan?: Plan
+  readonly threadId?: string | undefined
+  /** What it knows of the earlier runs of its thread. */
+  readonly thread?: ThreadContext | undefined
+  plan?: Plan | undefined
   planVersion: number
-  planning?: Planning
+  planning?: Planning | undefined
   /** A new plan was ordered; it is requested once nothing is in flight. */
-  replan?: PlanTrigger
+  replan?: PlanTrigger | undefined
   replans: number
   nodes: Map<string, NodeState>
   /** Calls in doubt of nodes whose item or round is over, by node. */
@@ -189,7 +200,11 @@ export interface RunState {
   /** Results of maps and loops that a new plan interrupted: the plan may contain the same ones. */
   interrupted: Map<
     string,
-    Pick<NodeState, 'node' | 'iterations'> & { readonly nodes: Map<string, NodeState> }
+    Pick<NodeState, 'node' | 'iterations'> & {
+      readonly nodes: Map<string, NodeState>
+      /** Those of the nodes that keep their results. */
+      readonly kept: ReadonlySet<string>
+    }
   >
   /** Edges by the node they leave. */
   outgoing: Map<string, PlanEdge[]>
@@ -207,13 +222,15 @@ export interface RunState {
   openAsks: Set<string>
   /** Approved side effects by node: each is one call of a capability with the inputs shown. */
   approvedCalls: Map<string, ApprovedCall[]>
+  /** Tools that people have allowed for the rest of the run. */
+  grants?: ToolGrant[] | undefined
   /** Asks that were closed without a decision: expired or withdrawn. */
-  unanswered?: Set<string>
+  unanswered?: Set<string> | undefined
   /** Who has approved asks that need several people, by request id. */
-  approvals?: Map<string, readonly string[]>
-  /** Kinds of the asks that a new plan has withdrawn, by node, until it is installed; and their total number. */
+  approvals?: Map<string, readonly string[]> | undefined
+  /** Kinds of the asks that a new plan has withdrawn, by node, until it is installed; and the number of all. */
   withdrawn: Map<string, AskKind>
-  withdrawals: number
+  withdrawals: { tool: number; other: number }
   /** The latest feedback, oldest first. */
   feedback: RecordedFeedback[]
   /** Number of reworks after a rejection, by node; of the answer under the empty name. */
@@ -222,10 +239,10 @@ export interface RunState {
   timers: Map<string, { readonly dueAt: number; readonly purpose: TimerPurpose }>
   policyFired: Map<string, number>
   /** Version of the plan under which a policy acted on the whole answer: its contract, or its satisfaction. */
-  answerJudged?: number
+  answerJudged?: number | undefined
   /** The run fails as soon as nothing is in flight. */
-  failing?: Failure
-  paused?: { readonly reason: string; readonly policyId?: string; readonly isQuarantine?: true }
+  failing?: Failure | undefined
+  paused?: { readonly reason: string; readonly policyId?: string; readonly isQuarantine?: true } | undefined
   budget: {
     reservedCalls: number
     reservedTokens: number
@@ -240,10 +257,10 @@ export interface RunState {
   reserved: Map<string, { readonly calls: number; readonly tokens: number; readonly costUsd?: number }>
   /** Hash of the last link of the audit chain. */
   audit: string
-  cancel?: { readonly by: string; readonly reason?: string }
+  cancel?: { readonly by: string; readonly reason?: string } | undefined
   /** Reply of a person about the whole answer. */
-  finalReply?: AskReply
-  finished?: EventPayloads['complete']
+  finalReply?: AskReply | undefined
+  finished?: EventPayloads['complete'] | undefined
 }
 
 /** Summary of a run beside the journal, so that stores find work without folding. */
@@ -265,4 +282,7 @@ export interface RunHead {
   readonly correlationId: string
   readonly satisfactionScore?: number
   readonly observedSatisfaction?: number
+  /** What the run has used so far; absent while it is zero or unknown. */
+  readonly costUsd?: number
+  readonly tokens?: number
 }

@@ -4,17 +4,19 @@
  */
 import type { Ask, Decision, RejectAction } from '../domain/ask.ts'
 import type { ConsideredCapability, EventPayloads } from '../domain/event.ts'
+import { isAgent, mostModelCalls } from '../domain/loop/agent-settings.ts'
 import { listDownstream } from '../domain/plan/downstream.ts'
 import type { Draft, DraftNode, PlanNode } from '../domain/plan.ts'
 import { isRaoPolicy } from '../domain/policy.ts'
 import type { Catalog } from '../domain/ports/catalog.ts'
 import type { Considered, DraftRequest } from '../domain/ports/planner.ts'
 import type { NodeState, RunState } from '../domain/run.ts'
+import { modelSettingsIn } from '../domain/settings/model-settings.ts'
 import { promptLimits, shortlist } from '../plan/index.ts'
 import type { DecisionContext, PlanningInput } from './events.ts'
 
 /** Kinds whose text and values are untrusted by default. */
-const untrustedKinds: readonly string[] = ['model', 'http', 'mcp', 'scripted']
+const untrustedKinds: readonly string[] = ['model', 'http', 'mcp', 'scripted', 'fetch']
 
 /** Returns a lookup of the properties that decisions depend on. */
 export function knowCapabilities(
@@ -24,8 +26,18 @@ export function knowCapabilities(
   return (catalog) => (capabilityId) => {
     const known = catalog.capability(capabilityId)
     if (!known) return undefined
-    const { idempotent, sideEffect, kind, cost } = known
-    return { kind, idempotent, sideEffect, untrusted: strange.has(kind), tokens: cost?.estimatedTokens ?? 0 }
+    const { idempotent, sideEffect, kind, cost, human } = known
+    const own = modelSettingsIn(known.settings)
+    return {
+      kind,
+      idempotent,
+      sideEffect,
+      untrusted: strange.has(kind),
+      tokens: cost?.estimatedTokens ?? 0,
+      ...(human && { human }),
+      ...(kind === 'model' && own && { modelSettings: own }),
+      ...(kind === 'model' && isAgent(known) && { turns: mostModelCalls(known, catalog.capability) }),
+    }
   }
 }
 
@@ -93,7 +105,13 @@ function reopenedBy({ asks, plan }: RunState, answer: Answer): ReadonlySet<strin
 function endsRun(state: RunState, answer: Answer): boolean {
   const { requestId, decision } = answer
   const ask = state.asks.get(requestId)
-  if (!ask || decision !== 'reject' || ask.policyId !== undefined || actionAfter(ask, answer) !== 'fail')
+  if (
+    !ask ||
+    decision !== 'reject' ||
+    ask.toolCall ||
+    ask.policyId !== undefined ||
+    actionAfter(ask, answer) !== 'fail'
+  )
     return false
   if (ask.nodeId === undefined) return true
   return (state.outgoing.get(ask.nodeId) ?? []).every(({ when }) => when === 'pass')
@@ -109,6 +127,8 @@ function isAnswered(state: RunState, { node }: NodeState, answer: Answer | undef
       return answer.decision !== 'approve'
     case 'clarify':
       return answer.decision !== 'answer'
+    case 'tool':
+      return false
     default:
       return true
   }

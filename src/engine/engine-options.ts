@@ -1,6 +1,7 @@
 /** Options and public interface of the engine. */
 
 import type { Issue } from '../base/errors/issue.ts'
+import type { Json } from '../base/json.ts'
 import type { Clock } from '../base/time/clock.ts'
 import type { Reply } from '../domain/ask.ts'
 import type { AttemptRef } from '../domain/attempt/call-key.ts'
@@ -16,8 +17,10 @@ import type { Planner } from '../domain/ports/planner.ts'
 import type { Store } from '../domain/ports/store.ts'
 import type { Redactor } from '../domain/redaction/redact.ts'
 import type { RunState } from '../domain/run.ts'
+import type { ThreadContext } from '../domain/thread/thread-context.ts'
 import type { CompileOptions } from '../schema/compile/compile.ts'
 import type { Answer } from './capabilities.ts'
+import type { TaskChange } from './input/change-task.ts'
 import type { Settled, WatchOptions } from './journal/journal.ts'
 import type { ReplayChanges, Replayed } from './replay/replay.ts'
 import type { PlanningCall } from './run-loop/planning.ts'
@@ -26,6 +29,8 @@ import type { SlotLimits } from './run-loop/slots.ts'
 export interface EngineOptions {
   readonly store: Store
   readonly catalog: Catalog
+  /** Awaited before a run is started or planned: brings the catalog up to date with other processes. Default: nothing. */
+  readonly updateCatalog?: (tenant: string) => Promise<void>
   readonly dispatchers: readonly Dispatcher[]
   /** Drafts plans for runs that are started without one. */
   readonly planner?: Planner
@@ -59,6 +64,8 @@ export interface EngineOptions {
   readonly claim?: 'all' | 'own' | 'none'
   /** How schemas of runs are compiled; read at every use, so that the app can change it. Default: as trusted schemas. */
   readonly compileOptions?: CompileOptions
+  /** What the caller of a run has against an answer that satisfies its contract. Default: nothing. */
+  readonly refuseAnswer?: (runId: string, answer: Json) => readonly Issue[]
   /** Kinds of capabilities whose text and values are untrusted. */
   readonly untrustedKinds?: readonly string[]
   /** Awaited before the run continues with the result of an attempt, because many may end at once. Default: not awaited. */
@@ -76,6 +83,8 @@ export interface StartOptions {
   readonly runId?: string
   readonly tenant?: string
   readonly threadId?: string
+  /** What the run knows of the earlier runs of its thread. */
+  readonly thread?: ThreadContext
   readonly correlationId?: string
   /** A handwritten plan, used instead of the planner's. */
   readonly draft?: Draft
@@ -97,6 +106,8 @@ export interface Engine {
   replay(runId: string, changes?: ReplayChanges): Promise<Replayed>
   watch(runId: string, options?: WatchOptions): AsyncGenerator<JournalEvent, void, void>
   reply(runId: string, reply: Reply): Promise<void>
+  /** Claims, releases or declines a task. */
+  changeTask(runId: string, change: TaskChange): Promise<void>
   cancel(runId: string, given: { by: string; reason?: string }): Promise<void>
   resume(runId: string, given: { by: string; note?: string; expectedPlanVersion?: number }): Promise<void>
   trigger(runId: string, given: { policyId: string; by: string }): Promise<void>

@@ -13,6 +13,7 @@ import { missingCapabilities } from './capabilities.ts'
 import { createClaimBackOff } from './claim/claim-back-off.ts'
 import { createRunPoller } from './claim/run-poller.ts'
 import type { Engine, EngineOptions } from './engine-options.ts'
+import { changeTask } from './input/change-task.ts'
 import { openQuestionAbout, recordLateResult, recordLostLease, settlesDoubt } from './input/late-result.ts'
 import { cancel, type Outside, reply, resume, triggerPolicy } from './input/replies.ts'
 import { boundReads } from './journal/bound-reads.ts'
@@ -153,7 +154,7 @@ function createInputs(
   { store, compileOptions, redactor, clock, answerMs }: EngineSettings,
   outside: Outside,
   wakeRun: ActiveRuns['wakeRun'],
-): Pick<Engine, 'reply' | 'cancel' | 'resume' | 'trigger' | 'claim'> {
+): Pick<Engine, 'reply' | 'changeTask' | 'cancel' | 'resume' | 'trigger' | 'claim'> {
   /** The input is recorded and the run woken also if the store answers after the deadline of the caller. */
   const record = (runId: string, recording: Promise<RunState>): Promise<void> =>
     settleWithin(
@@ -162,6 +163,7 @@ function createInputs(
     )
   return {
     reply: async (runId, given) => record(runId, reply(outside, runId, redactor.known(given))),
+    changeTask: async (runId, given) => record(runId, changeTask(outside, runId, redactor.known(given))),
     cancel: async (runId, given) => record(runId, cancel(outside, runId, redactor.known(given))),
     resume: async (runId, given) => record(runId, resume(outside, runId, redactor.known(given))),
     trigger: async (runId, given) => record(runId, triggerPolicy(outside, runId, given)),
@@ -206,6 +208,7 @@ function createLateAnswers(
       random,
       storeRaw,
       parseText,
+      know: settings.decisionContext(state.tenant).capability,
     }
     const result = await lookForAnswer({ ...shared, state, nodeId, call })
     // The attempt may have ended with this same answer, which adds no information to the ask.

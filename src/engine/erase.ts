@@ -6,6 +6,7 @@ import { randomBytes } from 'node:crypto'
 import { canonicalJson, sha256Hex } from '../base/canonical.ts'
 import { ProvisoError } from '../base/errors/error.ts'
 import type { Json } from '../base/json.ts'
+import { forgetRuns } from '../domain/memory/memories.ts'
 import type { Erased, ErasedRun } from '../domain/ports/erase.ts'
 import type { Store } from '../domain/ports/store.ts'
 import { isTerminal } from '../domain/status.ts'
@@ -76,6 +77,8 @@ export async function eraseRuns(store: Store, request: EraseRequest): Promise<Er
     throw new ProvisoError('run/state', `Cannot erase runs that are not over: ${inShort(unfinished)}`, {
       hint: 'Cancel them, wait for their end, and erase again',
     })
+  await removeMessages(store, request)
+  await forgetRuns(store.records.documents, new Set(over))
   const { by, reason, runId, subject, tenant } = request
   const receiptId = `era_${randomBytes(8).toString('hex')}`
   const { runs, events, values, sharedValues, answers, residue } = await store.erase({
@@ -128,9 +131,10 @@ async function findRuns(
     subject === undefined
       ? [runId as string]
       : await store.findRunsAbout({ subject, ...(tenant !== undefined && { tenant }) })
+  const all = await withLaterTurns(store, ids)
   const over: string[] = []
   const unfinished: string[] = []
-  for (const id of ids) {
+  for (const id of all) {
     const head = await store.head(id)
     if (head === undefined || (tenant !== undefined && head.tenant !== tenant)) continue
     if (isTerminal(head.status)) over.push(id)
@@ -139,6 +143,51 @@ async function findRuns(
   if (runId !== undefined && over.length + unfinished.length === 0)
     throw new ProvisoError('run/missing', `Run "${runId}" not found`)
   return { over, unfinished }
+}
+
+/** Later runs of a thread hold the messages and answers of earlier ones, so that they are erased with them. */
+async function withLaterTurns(store: Store, ids: readonly string[]): Promise<ReadonlySet<string>> {
+  const all = new Set(ids)
+  for (const id of ids) {
+    const head = await store.head(id)
+    if (head?.threadId === undefined) continue
+    const { tenant, threadId } = head
+    let before: string | undefined
+    for (;;) {
+      const page = await store.runs({ tenant, threadId, ...(before !== undefined && { before }) })
+      const at = page.findIndex(({ runId }) => runId === id)
+      for (const { runId } of at < 0 ? page : page.slice(0, at))
+        if (await holdsTurn(store, runId, id)) all.add(runId)
+      before = page.at(-1)?.runId
+      if (at >= 0 || before === undefined) break
+    }
+  }
+  return all
+}
+
+async function holdsTurn(store: Store, runId: string, earlier: string): Promise<boolean> {
+  const [start] = await store.read(runId, 0, 1)
+  const thread = start?.type === 'start' ? start.payload.thread : undefined
+  return (
+    thread !== undefined &&
+    (thread.summary !== undefined || thread.turns.some((turn) => turn.runId === earlier))
+  )
+}
+
+/** Messages about the subject that still wait are deleted with the runs. */
+async function removeMessages(store: Store, { subject, tenant }: EraseRequest): Promise<void> {
+  if (subject === undefined) return
+  const { documents } = store.records
+  for (const { id, tenant: owner, body } of await documents.list({
+    kind: 'message',
+    ...(tenant !== undefined && { tenant }),
+  })) {
+    const { envelope } = body as {
+      readonly envelope?: { readonly metadata?: { readonly subject?: unknown } }
+    }
+    if (envelope?.metadata?.subject === subject)
+      await documents.remove({ kind: 'message', tenant: owner, id })
+  }
 }
 
 const mostNamed = 10

@@ -1,8 +1,12 @@
 /** Creates events: the only module that knows the members of every event besides its payload. */
+import type { Issue } from '../base/errors/issue.ts'
+import type { Json } from '../base/json.ts'
 import type { EventPayloads, EventType, NewEvent } from '../domain/event.ts'
 import type { Usage } from '../domain/output.ts'
 import type { Considered } from '../domain/ports/planner.ts'
 import type { RunState } from '../domain/run.ts'
+import type { ModelSettings } from '../domain/settings/model-settings.ts'
+import type { HumanSettings } from '../domain/task/assignment.ts'
 
 /** A call that is not sent yet, or the usage it has reported so far. */
 export type CallInFlight = 'not-sent' | { readonly spent: Usage }
@@ -18,12 +22,20 @@ export interface DecisionContext {
         readonly sideEffect: boolean
         readonly untrusted: boolean
         readonly tokens: number
+        /** Whom tasks of kind `human` are assigned to. */
+        readonly human?: HumanSettings
+        /** Of an agent: most turns of its model in one attempt. */
+        readonly turns?: number
+        /** Of a model: its own settings. */
+        readonly modelSettings?: ModelSettings
       }
     | undefined
   /** Selects and prices the candidate capabilities for a plan of this run, by the current catalog. */
   readonly considerCapabilities: (state: RunState) => PlanningInput
   /** What this process knows about the call of a running attempt; absent where only the journal is available. */
   readonly call?: (nodeId: string, attempt: number) => CallInFlight | undefined
+  /** What the validator of the caller has against an answer that satisfies the contract. Absent: nothing. */
+  readonly refuseAnswer?: (state: RunState, answer: Json) => readonly Issue[]
   /** How long an ask stays open. */
   readonly askMs: number
 }

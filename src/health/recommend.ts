@@ -246,8 +246,8 @@ function where({ step, model }: At): string {
 function findLocation({ steps, modelsOfStep }: Survey, step: string | undefined, stage?: Stage): At {
   const figures = step === undefined ? undefined : steps.get(step)
   if (step === undefined || figures === undefined) return {}
-  const countOf = stage === undefined ? undefined : ({ coercion }: Figures) => coercion.stages[stage]
-  const model = findWorst(modelsOfStep.get(step) ?? new Map(), countOf)?.name
+  const getCount = stage === undefined ? undefined : ({ coercion }: Figures) => coercion.stages[stage]
+  const model = findWorst(modelsOfStep.get(step) ?? new Map(), getCount)?.name
   return { step, ...(model !== undefined && { model }), ...findPointer(figures, stage) }
 }
 
@@ -265,11 +265,11 @@ function findPointer({ locations }: Figures, stage?: Stage): { readonly pointer?
 /** Finds the entry with the highest count of coercions, or of another figure. */
 function findWorst(
   named: Named,
-  countOf = ({ coercion }: Figures): number => coercion.total,
+  getCount = ({ coercion }: Figures): number => coercion.total,
 ): { readonly name: string; readonly figures: Figures } | undefined {
   let found: { name: string; figures: Figures } | undefined
   for (const [name, figures] of named) {
-    const [count, best] = [countOf(figures), found === undefined ? 0 : countOf(found.figures)]
+    const [count, best] = [getCount(figures), found === undefined ? 0 : getCount(found.figures)]
     if (count > best || (count === best && found !== undefined && name < found.name))
       found = { name, figures }
   }

@@ -165,7 +165,8 @@ type ObjectOf<S, Root> = S extends { readonly properties: infer P }
       >
   : Flat<{ [key: string]: OtherMember<S, Root> } & { [K in RequiredNames<S>]: OtherMember<S, Root> }>
 
-type Flat<T> = { [K in keyof T]: T[K] }
+/** One object type for an intersection. `& {}` makes editors and errors show its members instead of this name. */
+type Flat<T> = { [K in keyof T]: T[K] } & {}
 
 /** Names of required members. If `required` is not a literal type, every member counts as optional. */
 type RequiredNames<S> = S extends { readonly required: readonly (infer N)[] }

@@ -4,7 +4,8 @@
  */
 
 import { once } from '../base/once.ts'
-import { beginsTooDeep, deeperThan, parseQuietly, parseStrict } from './decode/strict.ts'
+import { parseQuietly } from './decode/quick-strict.ts'
+import { beginsTooDeep, deeperThan, parseStrict } from './decode/strict.ts'
 import { type Attempt, createTrial, type Trial } from './find/attempt.ts'
 import { find } from './find/find.ts'
 import type { Infer } from './infer.ts'
@@ -68,7 +69,8 @@ function withinStack(text: string, settings: Settings, work: () => ParseResult):
     return work()
   } catch (error) {
     if (!(error instanceof RangeError)) throw error
-    return failure(text, [depthIssue(text, settings)])
+    const message = 'the value is nested too deeply for this schema'
+    return failure(text, [{ ...depthIssue(text, settings), message, hint: 'Ask the model for less' }])
   }
 }
 
@@ -206,7 +208,7 @@ function settle(trial: Trial, attempt: Attempt, shadow: boolean): ParseResult {
   const found = ok
     ? { value: checked?.ok ? checked.value : attempt.value }
     : { issues: allIssues([...outOfSteps, ...issues], target.explain(value), attempt), value }
-  const result = resultOf({ text, attempt, made, limit: settings.limits.repairs }, found)
+  const result = toResult({ text, attempt, made, limit: settings.limits.repairs }, found)
   const send = settings.options.onEvent
   if (send !== undefined && (!ok || countRepairs(made()) > 0)) sendEvents(send, made(), result, shadow)
   return result
@@ -251,7 +253,7 @@ const LAZY = {
 }
 
 /** Builds the result with lazy `repairs` and `repairCount`: most callers never read them, and the list can be long. */
-function resultOf(account: Account, found: { value: unknown; issues?: readonly ReaderIssue[] }): ParseResult {
+function toResult(account: Account, found: { value: unknown; issues?: readonly ReaderIssue[] }): ParseResult {
   const { text, attempt } = account
   const { value, issues } = found
   const { branches } = attempt

@@ -53,8 +53,8 @@ export function resolveSettings(options: ParseOptions = NO_OPTIONS): Settings {
 }
 
 function fill(options: ParseOptions): Settings {
-  const aop = oneOf('aop', options.aop ?? 'full', ['off', 'minimal', 'full'] as const)
-  oneOf('anyOf', options.anyOf ?? 'first-pass', ['first-pass'] as const)
+  const aop = requireOneOf('aop', options.aop ?? 'full', ['off', 'minimal', 'full'] as const)
+  requireOneOf('anyOf', options.anyOf ?? 'first-pass', ['first-pass'] as const)
   const limits = { ...defaultLimits, ...options.limits }
   for (const [name, value] of Object.entries(limits)) {
     if (!(Number.isInteger(value) && value >= 0))
@@ -67,10 +67,10 @@ function fill(options: ParseOptions): Settings {
   }
   return {
     aop,
-    tolerance: oneOf('tolerance', options.tolerance ?? (aop === 'full' ? 2 : 0), [0, 1, 2] as const),
+    tolerance: requireOneOf('tolerance', options.tolerance ?? (aop === 'full' ? 2 : 0), [0, 1, 2] as const),
     allows: allowance(aop, options.allow),
     unescapeDepth,
-    prefer: oneOf('prefer', options.prefer ?? 'first', ['first', 'last', 'largest'] as const),
+    prefer: requireOneOf('prefer', options.prefer ?? 'first', ['first', 'last', 'largest'] as const),
     acceptTruncated: options.acceptTruncated ?? false,
     salvage: options.salvage ?? false,
     defaults: options.defaults ?? false,
@@ -137,7 +137,7 @@ function closedPaths(closed: readonly string[]): (pointer: string) => boolean {
   }
 }
 
-function oneOf<T>(name: string, value: T, allowed: readonly T[]): T {
+function requireOneOf<T>(name: string, value: T, allowed: readonly T[]): T {
   if (!allowed.includes(value))
     throw invalid(name, value, `be one of ${allowed.map((a) => JSON.stringify(a)).join(', ')}`)
   return value

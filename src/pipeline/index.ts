@@ -1,6 +1,6 @@
 /** Entry point `proviso/pipeline`: plans written by hand, as YAML or XML. */
 
-export { capabilitiesOf } from './compile/capabilities.ts'
+export { listPipelineCapabilities } from './compile/capabilities.ts'
 export {
   type CompiledPipeline,
   type CompileOptions,
@@ -21,6 +21,7 @@ export {
 } from './config/resolve-config.ts'
 export { planRetention, type RetentionRule } from './config/retention.ts'
 export { type ServerKey, type ServerSettings, serverKeys, serverTable } from './config/server-settings.ts'
+export { type CompiledExpression, compileExpression } from './expressions/compile-expression.ts'
 export { type AppliedFix, type Fixed, type FixOptions, findFixableRules, fixText } from './lint/fix.ts'
 export { type LintIssueCode, type LintOptions, type LintResult, lint } from './lint/lint.ts'
 export { defaultLintSettings, type LintSettings, lintSettings } from './lint/lint-settings.ts'
@@ -34,7 +35,7 @@ export {
   type UnneededRule,
   unneededRules,
 } from './lint/rules-not-needed.ts'
-export { type Baseline, baselineOf, compareWithBaseline, parseBaseline } from './lint/suppress.ts'
+export { type Baseline, compareWithBaseline, createBaseline, parseBaseline } from './lint/suppress.ts'
 export { seeImports, type ValidateOptions, validatePipeline } from './lint/validate.ts'
 export type { SeenImport, SeenImports } from './lint/view/lint-view.ts'
 export { type LoadedPipeline, type LoadOptions, loadPipeline } from './parse/load-pipeline.ts'

@@ -104,6 +104,12 @@ export const diagnosticTable = {
   'plan/policy-kind': hard('schema_incompatible', 'the policy requires or forbids a kind of node'),
   'plan/policy-depth': hard('schema_incompatible', 'the plan is deeper than the policy allows'),
   'plan/policy-capability': informational('a policy names a capability that is not known and has no effect'),
+  'plan/tool-approval': hard(
+    'missing_enforcer',
+    'hitlRequiredFor names a tool that an agent of the plan may call without an approval',
+  ),
+  'plan/agent-tool': soft('a tool of an agent is not registered or not active here'),
+  'plan/agent-bounds': informational('what an agent may do at most: turns, tools, side effects'),
   'plan/policy-label': soft('hitlRequiredFor names a label that no node of the plan has'),
   'plan/policy-metric': informational('a policy waits for a metric that nothing in the plan supplies'),
   'plan/over-limit': hard('schema_incompatible', 'the plan takes more than a limit of the run even at best'),

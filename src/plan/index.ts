@@ -38,7 +38,12 @@ export {
 } from './catalog/compile-facets.ts'
 export type { Derived } from './catalog/derive.ts'
 export { type CapabilityScore, defaultCutoff, scoreTable, tierTable } from './catalog/score.ts'
-export { createTenantCatalogs, type TenantCatalogs, type TenantEntry } from './catalog/tenant-catalogs.ts'
+export {
+  createTenantCatalogs,
+  type TenantCatalogs,
+  type TenantEntry,
+  type TenantFacets,
+} from './catalog/tenant-catalogs.ts'
 export { type DiagnosticCode, diagnosticTable } from './diagnostics.ts'
 export type { FacetIssueCode, RegisterIssueCode } from './issue-table.ts'
 export {

@@ -34,7 +34,7 @@ const describeZod: Describe = (node, convert) => {
       return describeBounds(node, def)
     case 'object':
       return describeObject(
-        { entries: typeof shape === 'function' ? shape() : shape, isOptional, rest: restOf(def) },
+        { entries: typeof shape === 'function' ? shape() : shape, isOptional, rest: getRest(def) },
         convert,
       )
     case 'array':
@@ -58,14 +58,14 @@ const describeZod: Describe = (node, convert) => {
     case 'lazy':
       return convert((def['getter'] as () => unknown)())
     default: {
-      const inner = innerOf(kind, def)
+      const inner = getInner(kind, def)
       return inner ? convert(inner) : (basicKinds[kind] ?? {})
     }
   }
 }
 
 /** What an optional, default, catch, brand, effect or pipe holds. */
-function innerOf(kind: string, def: Fields): unknown {
+function getInner(kind: string, def: Fields): unknown {
   const { in: first, out } = def
   // A pipe that begins with a function (`z.preprocess`) takes in anything; what it should become guides best.
   if (first) return definition(first).kind === 'transform' ? out : first
@@ -73,7 +73,7 @@ function innerOf(kind: string, def: Fields): unknown {
 }
 
 /** Zod 3 marks objects without `catchall` by one that accepts nothing; in Zod 4 that is a strict object. */
-function restOf({ catchall, unknownKeys }: Fields): unknown {
+function getRest({ catchall, unknownKeys }: Fields): unknown {
   if (!catchall || definition(catchall).kind !== 'never') return catchall
   return unknownKeys && unknownKeys !== 'strict' ? undefined : false
 }
@@ -94,7 +94,7 @@ function isOptional(node: Fields): boolean {
   if (/optional|default|catch|any|unknown|undefined|void/.test(kind)) return true
   const { effect, options } = def
   if (effect && toFields(effect)['type'] === 'preprocess') return true
-  const inner = innerOf(kind, def)
+  const inner = getInner(kind, def)
   return inner ? isOptional(toFields(inner)) : toList(options).some((option) => isOptional(toFields(option)))
 }
 
@@ -107,7 +107,7 @@ const describeValibot: Describe = (node, convert) => {
   const rest = type.startsWith('strict_') ? false : node['rest']
   switch (type.replace(/^(loose|strict)_|_with_rest$/, '')) {
     case 'number': {
-      const actions = actionsOf(node)
+      const actions = getActions(node)
       const isInteger = actions.some((action) => /integer$/.test(String(action['type'])))
       return describeNumber(
         isInteger,
@@ -144,7 +144,7 @@ const describeValibot: Describe = (node, convert) => {
 }
 
 /** The checks of a pipe up to its first transformation: what follows is about another value. */
-function actionsOf(node: Fields): readonly Fields[] {
+function getActions(node: Fields): readonly Fields[] {
   const actions = toList(node['pipe']).map(toFields)
   const end = actions.findIndex(({ kind }) => kind === 'transformation')
   return end < 0 ? actions : actions.slice(0, end)

@@ -114,9 +114,9 @@ describe('members', () => {
   })
 
   it('have their defaults', () => {
-    expect(shape(schema).defaultOf('a')).toEqual({ value: 7 })
-    expect(shape(schema).defaultOf('b/c')).toBeUndefined()
-    expect(shape(schema).defaultOf('toString')).toBeUndefined()
+    expect(shape(schema).findDefault('a')).toEqual({ value: 7 })
+    expect(shape(schema).findDefault('b/c')).toBeUndefined()
+    expect(shape(schema).findDefault('toString')).toBeUndefined()
   })
 })
 
@@ -138,11 +138,11 @@ describe('unions', () => {
     const shapes = shapesOf({ anyOf: [{ type: 'string' }, {}], allOf: [{ oneOf: [{}] }] })
     const open = shapes.at([''])
     expect(open.unions).toEqual([
-      { pointer: '/anyOf', branches: 2 },
-      { pointer: '/allOf/0/oneOf', branches: 1 },
+      { pointer: '/anyOf', branches: ['/anyOf/0', '/anyOf/1'] },
+      { pointer: '/allOf/0/oneOf', branches: ['/allOf/0/oneOf/0'] },
     ])
     const settled = shapes.at(['', '/anyOf/0'], ['/anyOf'])
-    expect(settled.unions).toEqual([{ pointer: '/allOf/0/oneOf', branches: 1 }])
+    expect(settled.unions).toEqual([{ pointer: '/allOf/0/oneOf', branches: ['/allOf/0/oneOf/0'] }])
     expect(settled.types).toEqual(['string'])
     expect(shapes.at([''])).toBe(open)
   })

@@ -13,7 +13,14 @@ export type Where = readonly string[]
 
 interface Union {
   readonly pointer: string
-  readonly branches: number
+  /** Pointers of the branches. */
+  readonly branches: readonly string[]
+}
+
+/** A branch of a union, and what the schema says of a value that takes it. */
+interface Choice {
+  readonly pointer: string
+  readonly shape: Shape
 }
 
 export interface Shape {
@@ -28,6 +35,8 @@ export interface Shape {
   readonly unions: readonly Union[]
   /** Pointers of the unions whose branch has been chosen and is part of `where`. */
   readonly settled: readonly string[]
+  /** The branches of the first union. */
+  readonly choices: readonly Choice[]
   readonly minimum: number | undefined
   readonly maximum: number | undefined
   /** Where the value of a member is described; empty when nothing is said of it. */
@@ -39,7 +48,7 @@ export interface Shape {
   item(index: number): Where
   /** Whether `items` says anything. */
   readonly describesItems: boolean
-  defaultOf(name: string): { readonly value: unknown } | undefined
+  findDefault(name: string): { readonly value: unknown } | undefined
 }
 
 type Keywords = Readonly<Record<string, unknown>>
@@ -74,9 +83,14 @@ export class Shapes {
     return shape
   }
 
+  /** What each branch of its unions says alone. */
+  branchesOf({ unions }: Shape): readonly Shape[] {
+    return unions.flatMap(({ branches }) => branches.map((pointer) => this.at([pointer])))
+  }
+
   #build(where: Where, settled: readonly string[]): Shape {
     const parts = this.#parts(where)
-    return new PartsShape(where, parts, { settled, matcher: this.#matcher })
+    return new PartsShape(where, parts, { settled, matcher: this.#matcher, shapes: this })
   }
 
   /** Every sub-schema that applies: `$ref` and `allOf` followed, each pointer once. */
@@ -106,7 +120,7 @@ export class Shapes {
 
   #target(schema: Keywords, ref: string): string | undefined {
     this.#names ??= collectNames(this.#root)
-    return this.#names.resolve(ref, this.#names.resourceOf(schema) ?? this.#names.root)?.pointer
+    return this.#names.resolve(ref, this.#names.findResource(schema) ?? this.#names.root)?.pointer
   }
 }
 
@@ -130,27 +144,30 @@ class PartsShape implements Shape {
   readonly #prefix: number
   /** Where every later item is described. */
   readonly #rest: Where
+  readonly #shapes: Shapes
+  #choices: readonly Choice[] | undefined
 
   constructor(
     where: Where,
     parts: readonly Part[],
-    context: { settled: readonly string[]; matcher: Matcher },
+    context: { settled: readonly string[]; matcher: Matcher; shapes: Shapes },
   ) {
     this.where = where
+    this.#shapes = context.shapes
     this.#parts = parts
-    this.values = valuesOf(parts)
-    this.types = typesOf(parts, this.values)
+    this.values = getValues(parts)
+    this.types = getTypes(parts, this.values)
     this.required = new Set(parts.flatMap(({ schema }) => strings(schema['required'])))
     this.names = [...new Set(parts.flatMap(({ schema }) => Object.keys(record(schema['properties']))))]
     this.#named = new Set(this.names)
     this.settled = context.settled
-    this.unions = unionsOf(parts).filter((union) => !context.settled.includes(union.pointer))
+    this.unions = getUnions(parts).filter((union) => !context.settled.includes(union.pointer))
     this.minimum = bound(parts, 'minimum', 'exclusiveMinimum', Math.max)
     this.maximum = bound(parts, 'maximum', 'exclusiveMaximum', Math.min)
     this.describesItems = parts.some(
       ({ schema }) => schema['items'] !== undefined || schema['prefixItems'] !== undefined,
     )
-    this.#prefix = Math.max(0, ...parts.map(({ schema }) => prefixOf(schema).length))
+    this.#prefix = Math.max(0, ...parts.map(({ schema }) => getPrefix(schema).length))
     this.#rest = this.#itemAt(this.#prefix)
     this.#patterns = parts.flatMap((part) =>
       Object.keys(record(part.schema['patternProperties'])).map((pattern) => {
@@ -158,6 +175,21 @@ class PartsShape implements Shape {
         return { part, pattern, test: (name: string) => compiled.test(name) }
       }),
     )
+  }
+
+  get choices(): readonly Choice[] {
+    this.#choices ??= this.#choose()
+    return this.#choices
+  }
+
+  #choose(): Choice[] {
+    const [union] = this.unions
+    if (union === undefined) return []
+    const settled = [...this.settled, union.pointer]
+    return union.branches.map((pointer) => ({
+      pointer,
+      shape: this.#shapes.at([...this.where, pointer], settled),
+    }))
   }
 
   member(name: string): Where {
@@ -209,12 +241,12 @@ class PartsShape implements Shape {
 
   #itemAt(index: number): Where {
     return this.#parts.flatMap(({ pointer, schema }) => {
-      if (index < prefixOf(schema).length) return [`${pointer}/prefixItems/${index}`]
+      if (index < getPrefix(schema).length) return [`${pointer}/prefixItems/${index}`]
       return isObject(schema['items']) ? [`${pointer}/items`] : []
     })
   }
 
-  defaultOf(name: string): { readonly value: unknown } | undefined {
+  findDefault(name: string): { readonly value: unknown } | undefined {
     for (const { schema } of this.#parts) {
       const property = own(record(schema['properties']), name)
       if (isObject(property) && Object.hasOwn(property, 'default')) return { value: property['default'] }
@@ -227,7 +259,7 @@ function record(value: unknown): Keywords {
   return isObject(value) ? value : {}
 }
 
-function prefixOf(schema: Keywords): readonly unknown[] {
+function getPrefix(schema: Keywords): readonly unknown[] {
   const prefix = schema['prefixItems']
   return Array.isArray(prefix) ? prefix : []
 }
@@ -236,7 +268,7 @@ function strings(value: unknown): string[] {
   return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : []
 }
 
-function valuesOf(parts: readonly Part[]): readonly unknown[] | undefined {
+function getValues(parts: readonly Part[]): readonly unknown[] | undefined {
   let values: readonly unknown[] | undefined
   for (const { schema } of parts) {
     const here = Object.hasOwn(schema, 'const')
@@ -251,7 +283,7 @@ function valuesOf(parts: readonly Part[]): readonly unknown[] | undefined {
 }
 
 /** Declared types, met across parts; else the types of the listed values; else what the other keywords talk about. */
-function typesOf(parts: readonly Part[], values: readonly unknown[] | undefined): JsonType[] {
+function getTypes(parts: readonly Part[], values: readonly unknown[] | undefined): JsonType[] {
   let types: JsonType[] | undefined
   for (const { schema } of parts) {
     const here =
@@ -274,11 +306,13 @@ function meet(a: readonly JsonType[], b: readonly JsonType[]): JsonType[] {
   })
 }
 
-function unionsOf(parts: readonly Part[]): Union[] {
+function getUnions(parts: readonly Part[]): Union[] {
   return parts.flatMap(({ pointer, schema }) =>
     ['anyOf', 'oneOf'].flatMap((keyword) => {
       const branches = schema[keyword]
-      return Array.isArray(branches) ? [{ pointer: `${pointer}/${keyword}`, branches: branches.length }] : []
+      if (!Array.isArray(branches)) return []
+      const union = `${pointer}/${keyword}`
+      return [{ pointer: union, branches: branches.map((_, index) => `${union}/${index}`) }]
     }),
   )
 }

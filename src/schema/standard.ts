@@ -37,13 +37,17 @@ export function standardJsonSchema(schema: StandardSchemaV1, given?: JsonSchema)
   return fromLibrary(schema) ?? given ?? librarySchema(schema)
 }
 
+/** Libraries that bring a JSON Schema with their schemas, or whose schemas are read here. */
+export const whatToInstall =
+  'install a library whose schemas have one: zod@^4.2, arktype@^2.1.28, or valibot with @valibot/to-json-schema'
+
 /** Says that nothing guides the reader: silence would look like a reader that does not convert. */
 export function unguidedNote(schema: StandardSchemaV1): Issue<SchemaIssueCode> {
   return {
     code: 'schema/unguided',
     at: { pointer: '' },
     message: `the schema of ${clip(schema['~standard'].vendor)} has no JSON Schema: nothing is converted toward it`,
-    hint: 'Pass it as the option `jsonSchema`',
+    hint: `Pass it as the option \`jsonSchema\`, or ${whatToInstall}`,
   }
 }
 

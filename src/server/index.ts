@@ -1,8 +1,13 @@
 /** Entry point of the server: `import { createServer } from 'proviso/server'`. */
 
 export { roles } from '../domain/ports/records.ts'
-export { type Resealed, type ResealRequest, resealSecrets } from './agents/reseal.ts'
-export type { AuthOptions, Verified } from './auth/authenticate.ts'
+export {
+  type Resealed,
+  type ResealRequest,
+  resealSecrets,
+} from './agents/reseal.ts'
+export type { AuthOptions, SignInOptions } from './auth/authenticate.ts'
+export type { JwtOptions } from './auth/jwt.ts'
 export {
   createToken,
   type NewToken,
@@ -10,7 +15,9 @@ export {
   rotateToken,
   shortestToken,
   tokenPrefix,
+  type Verified,
 } from './auth/token.ts'
+export type { ConsoleOptions } from './console/console-files.ts'
 export { openApiDocument } from './openapi.ts'
 export type { Rate } from './overload/rate-limit.ts'
 export type { Problem, ProblemIssue, ProblemIssueCode, Refusal } from './problem.ts'
@@ -21,3 +28,4 @@ export { type SandboxOptions, sandboxRoutes } from './routes/sandbox.ts'
 export type { Generate } from './sandbox/assistant.ts'
 export type { Served, ServedApp } from './served.ts'
 export { createServer, defaultPort, type Server, type ServerLimits, type ServerOptions } from './server.ts'
+export type { Delivery, WebhookEndpoint } from './webhooks/webhooks.ts'

@@ -226,7 +226,7 @@ async function answerCall(
   if ('refused' in parts) return parts
   const headers = readHeaders(request)
   const key = headers['idempotency-key']
-  const keyed = readKey(route, caller, { key, parts: { ...parts } })
+  const keyed = key === undefined ? undefined : readKey(route, caller, { key, parts: { ...parts } })
   if (keyed && 'refused' in keyed) return keyed
   const call: Call = {
     caller,

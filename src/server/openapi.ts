@@ -4,7 +4,7 @@ import { errorSchema } from '../domain/errors/error-envelope.ts'
 import type { JsonSchema } from '../schema/json-schema.ts'
 import { problemSchema, problemType } from './problem.ts'
 import type { ReplyShape, Route } from './route.ts'
-import { frameSchema } from './stream/frame-schema.ts'
+import { frameSchema, partialFrameSchema } from './stream/frame-schema.ts'
 
 type Part = { readonly [key: string]: Json }
 
@@ -30,7 +30,12 @@ export function openApiDocument(routes: readonly Route[], { version }: OpenApiOp
     servers: [{ url: '/' }],
     paths,
     components: {
-      schemas: { Problem: json(problemSchema), Error: json(errorSchema), Frame: json(frameSchema) },
+      schemas: {
+        Problem: json(problemSchema),
+        Error: json(errorSchema),
+        Frame: json(frameSchema),
+        PartialFrame: json(partialFrameSchema),
+      },
       parameters: { traceparent, idempotencyKey, lastEventId },
       responses: { Refused: { description: 'Any other error', content: problemContent } },
       securitySchemes: {
@@ -159,7 +164,7 @@ const problemContent = { [problemType]: { schema: { $ref: '#/components/schemas/
 const eventStream = {
   type: 'string',
   description:
-    'Server-sent events: `event` is the type of a journal event, `id` its sequence number, `data` a Frame as JSON. Comments keep the connection alive; `retry` is the reconnect delay.',
+    'Server-sent events: `event` is the type of a journal event, `id` its sequence number, `data` a Frame as JSON. With `?partials=1` also events of the type `partial` without an id, whose `data` is a PartialFrame. Comments keep the connection alive; `retry` is the reconnect delay.',
   contentMediaType: 'text/event-stream',
   'x-event-data': { $ref: '#/components/schemas/Frame' },
 } as const

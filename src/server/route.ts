@@ -61,6 +61,8 @@ export interface Caller {
   readonly capabilityId?: string
   /** The first token of a series of rotations, which owns what the series made; absent for that token itself. */
   readonly familyId?: string
+  /** Roles of the person for tasks. */
+  readonly taskRoles?: readonly string[]
 }
 
 /** What is known of a request before its body is read. */
@@ -106,6 +108,8 @@ export interface EventStream {
   readonly after: number
   /** `over`: until the run ends. `waits`: also stops when the run waits for a person. */
   readonly until: 'over' | 'waits'
+  /** Sends partial values too. */
+  readonly partials?: boolean
   /** Passed when it is known without reading the store. */
   readonly correlationId?: string
   readonly headers?: { readonly [name: string]: string }

@@ -15,6 +15,8 @@ import {
   requireAnyToken,
   requireLongToken,
 } from './auth/authenticate.ts'
+import { createJwtVerify, type JwtOptions, type JwtParts } from './auth/jwt.ts'
+import { type ConsoleOptions, type FindConsoleFile, loadConsole } from './console/console-files.ts'
 import { createHandlers } from './http/handlers.ts'
 import { createOnceServer } from './http/idempotency.ts'
 import {
@@ -39,7 +41,9 @@ import {
 import { answerMalformed, fromFastify, getStatus, refusal, unreadable } from './problem.ts'
 import { createMethodLookup, type Route } from './route.ts'
 import { coreRoutes } from './route-table.ts'
+import { meRoute } from './routes/me.ts'
 import { metricsRoute, openApiRoute } from './routes/operations.ts'
+import { signInRoutes } from './routes/sign-in.ts'
 import type { Served, ServedApp } from './served.ts'
 import { createStreams, type Streams } from './stream/streams.ts'
 import { createTelemetry, type LogOptions } from './telemetry/telemetry.ts'
@@ -49,6 +53,8 @@ export interface ServerOptions {
   readonly auth?: AuthOptions
   /** Additional routes. */
   readonly routes?: readonly Route[]
+  /** Serves the web console beside the API. Default: the API alone. */
+  readonly console?: ConsoleOptions
   /** Allowed CORS origins, such as `https://console.example`. Default: none. */
   readonly cors?: readonly string[]
   readonly limits?: ServerLimits
@@ -123,7 +129,12 @@ export function createServer(served: Served & ServerOptions, more: ServerOptions
   const telemetry = createTelemetry(app, options.log)
   const metrics = metricsRoute(telemetry.metrics)
   const openApi = openApiRoute(() => routes, options.version ?? 'development')
-  const routes: readonly Route[] = [...coreRoutes, metrics, openApi, ...(options.routes ?? [])]
+  const isOpen = auth.open ?? false
+  const { me, findFile } = openConsole(options, isOpen)
+  const onVerifyError = (cause: unknown) => options.onError?.(cause, { traceId: '', route: 'auth' })
+  const jwt = auth.jwt && openJwt(auth.jwt, given.app, { clock, onError: onVerifyError })
+  const signIn = signInRoutes(auth.signIn, jwt)
+  const routes: readonly Route[] = [...coreRoutes, ...signIn, me, metrics, openApi, ...(options.routes ?? [])]
   assertUniqueRoutes(routes)
   const stop = new AbortController()
   // There is one listener per active request: this is not a leak.
@@ -142,9 +153,10 @@ export function createServer(served: Served & ServerOptions, more: ServerOptions
   })
   const mounting: Mounting = {
     served: { ...given, app, isStopping: () => stop.signal.aborted },
-    authenticate: createAuthenticate(app.store.records.tokens, auth, (cause) =>
-      options.onError?.(cause, { traceId: '', route: 'auth.verify' }),
-    ),
+    authenticate: createAuthenticate(app.store.records.tokens, auth, {
+      onVerifyError,
+      verifyJwt: jwt?.verify,
+    }),
     rateLimit: createRateLimit(auth.open ? { ...noRates, ...limits } : limits),
     usageQuota: createUsageQuota(app.store, limits, clock),
     quota: createRunQuota(app.store, limits.runs ?? 1_000, clock),
@@ -159,7 +171,7 @@ export function createServer(served: Served & ServerOptions, more: ServerOptions
     reportError: (cause, request) =>
       options.onError?.(cause, { traceId: known(request).traceId, route: request.routeOptions.url ?? '' }),
   }
-  const fastify = mountRoutes(routes, mounting, { limits, isOpen: auth.open ?? false, cors })
+  const fastify = mountRoutes(routes, mounting, { limits, isOpen, cors, findFile })
   let address: string | undefined
   let closing: Promise<void> | undefined
   const end = () => {
@@ -203,10 +215,29 @@ export function createServer(served: Served & ServerOptions, more: ServerOptions
   }
 }
 
+/** The route that describes the caller to a user interface, and the files of the console if they are served. */
+function openConsole({ routes = [], console }: ServerOptions, development: boolean) {
+  const hasSandbox = routes.some(({ operation }) => operation === 'sandboxMetadata')
+  const createPost = console?.createPost ?? false
+  return {
+    me: meRoute({ development, sandbox: hasSandbox, createPost }),
+    findFile: console && loadConsole(console, { hasSandbox }),
+  }
+}
+
 /** The token of the app's environment counts unless the options name another one, or none is needed. */
 function withServerToken(auth: AuthOptions = {}, app: ServedApp): AuthOptions {
   const token = auth.token ?? (auth.open ? undefined : app.getServerToken?.())
   return token === undefined ? auth : { ...auth, token }
+}
+
+/** Throws if the app cannot reach the issuer safely. */
+function openJwt(jwt: JwtOptions, app: ServedApp, parts: Omit<JwtParts, 'fetch'>) {
+  const fetch = app.guardFetch?.(pick(jwt, ['allow', 'allowLoopback']))
+  if (fetch) return { ...parts, fetch, issuer: jwt.issuer, verify: createJwtVerify(jwt, { ...parts, fetch }) }
+  throw new ProvisoError('option/invalid', '`auth.jwt` needs an app with `guardFetch`', {
+    hint: 'Pass the app that createApp returns',
+  })
 }
 
 /** The app with another view of its store. Its other members are read on every use: some of them are getters. */
@@ -221,13 +252,14 @@ interface MountOptions {
   /** Development mode. */
   readonly isOpen: boolean
   readonly cors: readonly string[]
+  readonly findFile: FindConsoleFile | undefined
 }
 
 /** Creates the router: body parser, hooks, error handlers and every route. */
 function mountRoutes(
   routes: readonly Route[],
   mounting: Mounting,
-  { limits, isOpen, cors }: MountOptions,
+  { limits, isOpen, cors, findFile }: MountOptions,
 ): FastifyInstance {
   const { app } = mounting.served
   const { known } = mounting
@@ -271,11 +303,18 @@ function mountRoutes(
     const route = request.routeOptions.url ?? 'none'
     mounting.metrics.observeResponse({ route, status: reply.statusCode, ms: reply.elapsedTime })
   })
-  const methodsOf = createMethodLookup(routes)
+  const findMethods = createMethodLookup(routes)
   fastify.setNotFoundHandler((request, reply) => {
     const [path = ''] = request.url.split('?')
+    const file = findFile?.({ method: request.method, path, headers: request.headers })
+    // A 304 replaces the headers that the browser keeps, the policy of the page among them.
+    if (file)
+      return reply
+        .code(file.body ? 200 : 304)
+        .headers(file.headers)
+        .send(file.body)
     const detail = `Route ${request.method} ${path.slice(0, 200)} not found`
-    const allow = methodsOf(path).join(', ')
+    const allow = findMethods(path).join(', ')
     const refused =
       allow === ''
         ? refusal('route/missing', detail)

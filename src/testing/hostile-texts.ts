@@ -53,6 +53,7 @@ export const hostileTexts: readonly HostileText[] = [
   repeated('half-objects-in-prose', 'text {"a": '),
   repeated('lines-of-json', '{"a":1}\n'),
   repeated('fences', '```'),
+  repeated('fences-in-one-line', '```{'),
   repeated('fence-lines', '```json\n'),
   repeated('fence-pairs', '```json\n{}\n```\n'),
   repeated('tilde-fences', '~~~\n'),

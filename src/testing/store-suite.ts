@@ -3,6 +3,7 @@
  * functions of a test runner.
  */
 import type { Store } from '../domain/ports/store.ts'
+import { documentSuite } from './stores/documents.ts'
 import { eraseSuite, pruneSuite } from './stores/erase.ts'
 import { journalSuite, messageSuite } from './stores/journal.ts'
 import { leaseSuite } from './stores/leases.ts'
@@ -13,7 +14,7 @@ import type { Suite, SuiteStore, TestApi } from './stores/test-api.ts'
 import { valueSuite } from './stores/values.ts'
 
 export interface StoreSuiteOptions extends TestApi {
-  /** Run the long tests (100,000 events in one run instead of 5,000). Default false. */
+  /** Run the long tests (100,000 events in one run instead of 1,000). Default false. */
   readonly long?: boolean
 }
 
@@ -55,6 +56,7 @@ export function storeSuite(
     messageSuite(suite)
     valueSuite(suite)
     recordSuite(suite)
+    documentSuite(suite)
     pruneSuite(suite)
     eraseSuite(suite)
     sampleSuite(suite)

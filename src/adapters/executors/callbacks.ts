@@ -45,9 +45,11 @@ interface CallbacksOptions {
   readonly once: Once
   readonly clock: Clock
   /** Reads the journal, in whichever process the run is active; `undefined` if the attempt does not exist. */
-  readonly attemptOf: (name: AttemptName) => Promise<AttemptFacts | undefined>
-  /** Returns the valid signing secrets of an agent. */
-  readonly secretsOf: (agent: Pick<AttemptFacts, 'tenant' | 'capabilityId'>) => readonly string[]
+  readonly findAttempt: (name: AttemptName) => Promise<AttemptFacts | undefined>
+  /** Returns the secrets that may sign the answer. */
+  readonly getSecrets: (
+    call: Pick<AttemptFacts, 'tenant' | 'capabilityId' | 'idempotencyKey'>,
+  ) => readonly string[]
   /** Called when the answer to an attempt that a person is asked about is stored. */
   readonly onAnswer: (call: { readonly runId: string; readonly idempotencyKey: string }) => Promise<void>
   /** Called before an answer is stored that nothing waits for, so that the journal has it. */
@@ -59,6 +61,8 @@ interface CallbacksOptions {
 }
 
 export interface PendingCallbacks extends Callbacks {
+  /** Whether an answer to the call would count, and there is none yet. */
+  isAwaited(call: { readonly callId: string; readonly idempotencyKey: string }): Promise<boolean>
   /** For a repeated attempt: returns an answer that arrived between attempts, or clears the key for a new one. */
   earlier(idempotencyKey: string): Promise<Json | undefined>
   /** Waits for the post; `undefined` when the signal aborts. */
@@ -113,16 +117,21 @@ export function createCallbacks(options: CallbacksOptions): PendingCallbacks {
       // A post that arrived in time counts, even if it is only read after the timeout.
       return read(key).catch(() => undefined)
     },
+    async isAwaited({ callId, idempotencyKey }) {
+      const name = readCallId(callId)
+      const facts = name && (await options.findAttempt(name))
+      return facts?.open === true && (await once.look(`answer ${idempotencyKey}`)) === undefined
+    },
     async checkHead(head) {
       const name = readCallId(head.callId)
-      if (name === undefined || (await options.attemptOf(name)) === undefined) return 'unknown'
+      if (name === undefined || (await options.findAttempt(name)) === undefined) return 'unknown'
       return checkHeaders(head, clock.now())
     },
     async deliver(post) {
       const name = readCallId(post.callId)
-      const facts = name && (await options.attemptOf(name))
+      const facts = name && (await options.findAttempt(name))
       if (name === undefined || facts === undefined) return 'unknown'
-      const judge = () => check(post, name, options.secretsOf(facts), clock.now())
+      const judge = () => check(post, name, options.getSecrets(facts), clock.now())
       let wrong = judge()
       if (wrong === 'forged') {
         await options.refresh()
@@ -138,7 +147,7 @@ export function createCallbacks(options: CallbacksOptions): PendingCallbacks {
       if (isFirst && !facts.inFlight && !facts.asked) {
         const { runId, nodeId, attempt } = name
         const { planVersion } = facts
-        await options.onUnawaited({ runId, nodeId, attempt, planVersion, outcome: outcomeOf(post.body) })
+        await options.onUnawaited({ runId, nodeId, attempt, planVersion, outcome: toOutcome(post.body) })
       }
       const mine = await once.take(`answer ${key}`, { body: { answer: post.body }, keepMs })
       waiting.get(key)?.()
@@ -150,14 +159,14 @@ export function createCallbacks(options: CallbacksOptions): PendingCallbacks {
 }
 
 /** Returns how the agent says that the call ended; the answer itself is read when a node uses it. */
-function outcomeOf(body: Json): Outcome {
+function toOutcome(body: Json): Outcome {
   const { question, error } = body as { readonly question?: Json; readonly error?: { outcome?: Outcome } }
   if (error !== undefined) return error.outcome ?? 'provider_error'
   return question === undefined ? 'ok' : 'unclear'
 }
 
 /** Formats the attempt for its callback URL. It is not a secret: the signature authenticates the agent. */
-export function callIdOf(call: AttemptName & { readonly idempotencyKey: string }): string {
+export function formatCallId(call: AttemptName & { readonly idempotencyKey: string }): string {
   const { runId, nodeId, attempt, idempotencyKey } = call
   const name = [runId, nodeId, attempt, idempotencyKey.slice(0, 16)]
   return Buffer.from(JSON.stringify(name)).toString('base64url')

@@ -32,20 +32,23 @@ const byHundred: Readonly<Record<number, End>> = {
 
 export const usage = { calls: 1 } as const
 
+const agent = 'The agent'
+
 /** A refused or undelivered call costs nothing. */
 const free: ReadonlySet<Outcome> = new Set(['throttled', 'unavailable'])
 
 export function statusEnd(
   status: number,
   headers: Readonly<Record<string, string>>,
-  said: { readonly text: string; readonly now: number },
+  said: { readonly text: string; readonly now: number; readonly who?: string },
 ): AttemptResult {
   const end = statusTable[status] ?? byHundred[Math.floor(status / 100)] ?? { outcome: 'provider_error' }
   const wait = end.outcome === 'throttled' ? retryAfterMs(headers, said.now) : undefined
   const redirect = status >= 300 && status < 400 ? '; redirects are not followed' : ''
   const words = said.text.trim() === '' ? '' : `: ${said.text.trim().slice(0, 300)}`
-  const result = ended(end, `The agent answered ${status}${redirect}${words}`)
-  const hint = status === 401 || status === 403 ? tokenHint : undefined
+  const { who = agent } = said
+  const result = ended(end, `${who} answered ${status}${redirect}${words}`)
+  const hint = who === agent && (status === 401 || status === 403) ? tokenHint : undefined
   return {
     ...result,
     ...(hint && { issues: result.issues.map((issue) => ({ ...issue, hint })) }),
@@ -60,17 +63,21 @@ const tokenHint =
  * Classifies a network error. A call that was not sent had no effect and may be retried. A connection that broke before an
  * answer began may be retried if the agent is `repeatable`, because it is unknown whether the call arrived.
  */
-export function failureEnd(cause: unknown, { repeatable }: { readonly repeatable: boolean }): AttemptResult {
+export function failureEnd(
+  cause: unknown,
+  { repeatable, who = agent }: { readonly repeatable: boolean; readonly who?: string },
+): AttemptResult {
+  const whom = who.toLowerCase()
   const codes = listErrorCodes(cause)
   const words = toMessage(cause)
   if (codes.includes('PROVISO_ADDRESS_REFUSED')) return refusedAddress(words)
   if (codes.some((code) => unreachable.has(code)))
-    return ended({ outcome: 'unavailable', notApplied: true }, `Cannot reach the agent: ${words}`)
+    return ended({ outcome: 'unavailable', notApplied: true }, `Cannot reach ${whom}: ${words}`)
   if (repeatable && codes.some((code) => broken.has(code)))
-    return ended({ outcome: 'unavailable' }, `The agent closed the connection without an answer: ${words}`)
+    return ended({ outcome: 'unavailable' }, `${who} closed the connection without an answer: ${words}`)
   if (codes.some((code) => silent.has(code)))
-    return ended({ outcome: 'timed_out' }, `The agent took too long: ${words}`)
-  return ended({ outcome: 'provider_error' }, `The connection to the agent broke: ${words}`)
+    return ended({ outcome: 'timed_out' }, `${who} took too long: ${words}`)
+  return ended({ outcome: 'provider_error' }, `The connection to ${whom} broke: ${words}`)
 }
 
 export function refusedAddress(message: string, hint?: string): AttemptResult {

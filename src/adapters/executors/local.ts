@@ -91,7 +91,7 @@ export function scriptedDispatcher(clock: Clock, parseText: ParseText = parseHer
     remote: false,
     plain: true,
     async dispatch(call) {
-      const script = scriptOf(call)
+      const script = getScript(call)
       const entry = script[Math.min(call.attempt, script.length) - 1] ?? {}
       if (entry.delayMs) await pause(clock, entry.delayMs, call.signal)
       return play(entry, { ...call, parseText })
@@ -99,7 +99,7 @@ export function scriptedDispatcher(clock: Clock, parseText: ParseText = parseHer
   }
 }
 
-function scriptOf({ capability }: Dispatch): readonly ScriptEntry[] {
+function getScript({ capability }: Dispatch): readonly ScriptEntry[] {
   const script = capability.settings?.script
   const entries = Array.isArray(script) ? script : [script]
   return entries.filter(isObject) as readonly ScriptEntry[]

@@ -53,6 +53,8 @@ interface Arriving {
 
 interface ReadLimits {
   readonly maxBytes: number
+  /** The sender, for messages. Default `The agent`. */
+  readonly who?: string
   /** Called with every chunk of the answer's text as it arrives. */
   readonly onText?: ((textChunk: string) => void) | undefined
 }
@@ -64,8 +66,9 @@ type Arrived = { readonly text: string } | { readonly end: AttemptResult }
  * `[DONE]` or the end. An event called `error` ends the stream.
  */
 export async function readArriving({ type, encoding, body }: Arriving, limits: ReadLimits): Promise<Arrived> {
+  const { who = 'The agent' } = limits
   if (encoding !== '' && encoding !== 'identity')
-    return unusable(`The agent compressed its answer (${encoding})`, 'Answer without Content-Encoding')
+    return unusable(`${who} compressed its answer (${encoding})`, 'Answer without Content-Encoding')
   const decoder = new TextDecoder()
   const events = /^text\/event-stream\b/i.test(type) ? eventText(limits.onText) : undefined
   let bytes = 0
@@ -74,7 +77,7 @@ export async function readArriving({ type, encoding, body }: Arriving, limits: R
     bytes += chunk.length
     if (bytes > limits.maxBytes)
       return unusable(
-        `The agent's answer must have at most ${limits.maxBytes} bytes`,
+        `The answer must have at most ${limits.maxBytes} bytes: ${who.toLowerCase()} sends more`,
         'Send a shorter answer',
       )
     const textChunk = decoder.decode(chunk, { stream: true })

@@ -11,7 +11,7 @@ import type { Envelope } from '../../domain/envelope.ts'
 import { type Draft, type DraftNode, iterationDefaults } from '../../domain/plan.ts'
 import type { Provider } from '../../domain/ports/provider.ts'
 import { findProvider } from './find-provider.ts'
-import { computeCost, isListed, nothing, type Price, priceList, priceOf } from './prices.ts'
+import { computeCost, findPrice, isListed, nothing, type Price, priceList } from './prices.ts'
 
 export interface Range {
   readonly least: number
@@ -102,7 +102,7 @@ function estimateNode(node: DraftNode, envelope: Envelope, context: EstimateCont
 /** The nodes of a body, as often as it may run: the items of a list that is known, else up to the limit. */
 function estimateBody(node: DraftNode, envelope: Envelope, context: EstimateContext): NodeEstimate[] {
   const times = node.map
-    ? itemsOf(node, envelope)
+    ? estimateItems(node, envelope)
     : { least: 1, most: node.loop?.maxRounds ?? iterationDefaults.maxRounds }
   const path = node.map ? `${node.id}[]` : `${node.id}#`
   return (node.body?.nodes ?? []).flatMap((inner) =>
@@ -114,7 +114,7 @@ function estimateBody(node: DraftNode, envelope: Envelope, context: EstimateCont
   )
 }
 
-function itemsOf({ map, inputs = {} }: DraftNode, envelope: Envelope): Range {
+function estimateItems({ map, inputs = {} }: DraftNode, envelope: Envelope): Range {
   const { maxItems = iterationDefaults.maxItems } = map ?? {}
   const source = [inputs['items']].flat()[0]
   const list =
@@ -150,7 +150,7 @@ function estimateModel(
     (estimated ?? 0) - inputTokens,
     Math.ceil(roughTokens(schema) / 2),
   )
-  const price = isFree(model, context) ? { model, ...nothing } : priceOf(model, context.prices)
+  const price = isFree(model, context) ? { model, ...nothing } : findPrice(model, context.prices)
   const costUsd = computeCost({ inputTokens, outputTokens }, price)
   return {
     nodeId: node.id,

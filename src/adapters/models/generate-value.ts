@@ -1,31 +1,42 @@
 /** Generates a value under contract with a model, without an engine: the same reader, fallbacks and budget that nodes have. */
 
+import type { Issue } from '../../base/errors/issue.ts'
 import { isObject, type Json } from '../../base/json.ts'
 import { callable, each, must, name, object, type Rows, refuseOptions } from '../../base/option-rows.ts'
 import type { Clock } from '../../base/time/clock.ts'
 import type { RetryPolicy } from '../../base/time/retry.ts'
-import { defaultProcessing, type GivenProcessing, processingOf } from '../../domain/draft/processing.ts'
-import type { AttemptResult } from '../../domain/output.ts'
+import { defaultProcessing, type GivenProcessing, mergeProcessing } from '../../domain/draft/processing.ts'
+import type { OutputSchema, OutputValue } from '../../domain/envelope/envelope-input.ts'
+import type { AttemptResult, Outcome, Output } from '../../domain/output.ts'
 import { type ParseText, parseHere } from '../../domain/ports/parse-text.ts'
 import type { Provider } from '../../domain/ports/provider.ts'
-import { createRedactor, redactResult } from '../../domain/redaction/redact.ts'
+import { createRedactor } from '../../domain/redaction/redact.ts'
+import { redactResult } from '../../domain/redaction/redact-result.ts'
+import { type ModelSettings, modelSettingsIssues } from '../../domain/settings/model-settings.ts'
+import type { InferPartial } from '../../output/index.ts'
 import type { JsonSchema } from '../../schema/json-schema.ts'
-import { isForeignSchema } from '../../schema/standard.ts'
+import {
+  isForeignSchema,
+  type StandardSchemaV1,
+  standardJsonSchema,
+  unguidedNote,
+  validateStandard,
+} from '../../schema/standard.ts'
 import { isTextContract } from '../providers/structured-output/structured-plan.ts'
 import { findProvider, noProvider } from './find-provider.ts'
 import { generate } from './generate/generation.ts'
-import { createCaller, type OnEvent } from './generate/model-caller.ts'
+import { createCaller, mostOutputTokens, type OnEvent } from './generate/model-caller.ts'
 import { taskWords } from './generate/prompts.ts'
 import type { PartialValue } from './generate/stream-watch.ts'
+import { takeFiles } from './generate/take-files.ts'
 import type { Price } from './prices.ts'
 
-export interface GenerateOptions {
+interface GenerateSettings {
   readonly providers: readonly Provider[]
   /** `provider/model`. */
   readonly model: string
   /** What to do. */
   readonly objective: string
-  readonly schema: JsonSchema
   /** What to do it with. Default: nothing. */
   readonly inputs?: Json
   /** Additional instructions for the model. */
@@ -33,6 +44,8 @@ export interface GenerateOptions {
   /** What the schema is called. Default `answer`. */
   readonly name?: string
   readonly processing?: GivenProcessing
+  /** Temperature, reasoning effort and others. */
+  readonly modelSettings?: ModelSettings
   /** Calls that it may take. Default 4. */
   readonly calls?: number
   readonly maxTokens?: number
@@ -51,25 +64,57 @@ export interface GenerateOptions {
   readonly onEvent?: OnEvent
   /** Reads the answers. Default: on this thread. */
   readonly parseText?: ParseText
-  /** Streams, and shows the value while it grows. */
-  readonly onPartial?: (partial: PartialValue) => void
 }
+
+export interface GenerateOptions<S extends OutputSchema = OutputSchema> extends GenerateSettings {
+  /**
+   * What the value must satisfy: a schema of Zod, Valibot, ArkType and others, whose validator has the last word and converts
+   * the value, or a JSON Schema. The value has its type, unless `processing.enforcement` is `off`.
+   */
+  readonly schema: S
+  /** JSON Schema of a `schema` whose library has none. */
+  readonly jsonSchema?: JsonSchema
+  /** Streams, and shows the value while it grows: unvalidated and not yet converted, so a number may still be a text. */
+  readonly onPartial?: (partial: PartialValue<InferPartial<S>>) => void
+}
+
+type Common = Omit<AttemptResult, 'outcome' | 'output'>
+
+/** The value satisfies its schema. */
+export interface GeneratedValue<Value = Json> extends Common {
+  readonly outcome: 'ok'
+  readonly output: Output<Value>
+}
+
+/** There is no value; `outcome` and `issues` say why. */
+export interface NoValue extends Common {
+  readonly outcome: Exclude<Outcome, 'ok'>
+  readonly output?: never
+}
+
+/** A union on `outcome`: only `ok` has an output. */
+export type GenerateResult<Value = Json> = GeneratedValue<Value> | NoValue
 
 const text = must((value) => typeof value === 'string', 'a text')
 const count = must((value) => typeof value === 'number' && value >= 0, 'a number, 0 or more')
 const anything = () => []
-const isSchema = (value: unknown) =>
+const isJsonSchema = (value: unknown) =>
   typeof value === 'boolean' || (isObject(value) && !isForeignSchema(value))
 
 const generateRows = {
   providers: each(object),
   model: name,
   objective: text,
-  schema: must(isSchema, 'a JSON Schema', 'With Zod, pass z.toJSONSchema(schema)'),
+  schema: must(
+    (value) => isForeignSchema(value) || isJsonSchema(value),
+    'a JSON Schema, or a schema of Zod, Valibot, ArkType and others',
+  ),
+  jsonSchema: must(isJsonSchema, 'a JSON Schema'),
   inputs: anything,
   instructions: text,
   name: text,
   processing: object,
+  modelSettings: (value: unknown, at: string) => modelSettingsIssues(value, at),
   calls: count,
   maxTokens: count,
   maxCostUsd: count,
@@ -91,18 +136,55 @@ const generateRows = {
  * @example
  * const { outcome, output } = await generateValue({ providers: [rehearsal()], model: 'rehearsal/any', objective, schema })
  */
-export async function generateValue(options: GenerateOptions): Promise<AttemptResult> {
+export async function generateValue<const S extends OutputSchema = OutputSchema>(
+  options: GenerateOptions<S>,
+): Promise<GenerateResult<OutputValue<S>>> {
   refuseOptions('generate', withRequired(options), generateRows)
-  const { providers, model, objective, schema, signal = new AbortController().signal } = options
+  const { schema, jsonSchema } = options
+  const validator = isForeignSchema(schema) ? schema : undefined
+  const known = validator ? standardJsonSchema(validator, jsonSchema) : (schema as JsonSchema)
+  const show = options.onPartial
+  const result = await generateJson(options, {
+    schema: known ?? true,
+    validator,
+    // The reader shapes partial values by the same schema that their type comes from.
+    onPartial: show && ((partial) => show(partial as PartialValue<InferPartial<S>>)),
+  })
+  const notes = validator && known === undefined ? [unguidedNote(validator)] : []
+  const noted = notes.length > 0 ? { ...result, issues: [...result.issues, ...notes] } : result
+  return typed(noted, validator)
+}
+
+/** Passes an accepted value through the validator, which may convert it. Redaction may have changed the value since it was accepted. */
+function typed<Value>(result: AttemptResult, validator: StandardSchemaV1 | undefined): GenerateResult<Value> {
+  const { outcome, output, ...rest } = result
+  if (outcome !== 'ok' || output === undefined) return { ...rest, outcome } as NoValue
+  // Without a validator, the reader has checked the value against the JSON Schema that its type comes from.
+  const read = validator ? validateStandard(validator, output.value) : { value: output.value }
+  if ('issues' in read) return { ...rest, outcome: 'invalid', issues: [...rest.issues, ...read.issues] }
+  return { ...rest, outcome, output: { ...output, value: read.value as Value } }
+}
+
+interface Wanted {
+  readonly schema: JsonSchema
+  readonly validator: StandardSchemaV1 | undefined
+  readonly onPartial: ((partial: PartialValue) => void) | undefined
+}
+
+async function generateJson(
+  options: GenerateSettings,
+  { schema, validator, onPartial }: Wanted,
+): Promise<AttemptResult> {
+  const { providers, model, objective, signal = new AbortController().signal } = options
   const provider = findProvider(providers, model)
   if (provider === undefined) return noProvider(model)
   const redactor = createRedactor({
     secrets: [...(options.secrets ?? []), ...providers.flatMap((one) => one.secrets?.() ?? [])],
   })
-  const processing = processingOf(defaultProcessing, options.processing)
+  const processing = mergeProcessing(defaultProcessing, options.processing)
   const onEvent: OnEvent = (event, payload) =>
     options.onEvent?.(event, payload && (redactor.value(payload) as typeof payload))
-  const { calls = 4, maxTokens, maxCostUsd, idempotencyKey = 'generate', onPartial } = options
+  const { calls = 4, maxTokens, maxCostUsd, idempotencyKey = 'generate' } = options
   const caller = createCaller({
     budget: {
       calls,
@@ -116,9 +198,11 @@ export async function generateValue(options: GenerateOptions): Promise<AttemptRe
     onEvent,
     retry: { policy: options.retry, clock: options.clock, random: options.random },
   })
+  const taken = await takeFiles(options.inputs ?? {}, { model, provider })
+  if ('refused' in taken) return taken.refused
   const bundle = {
     objective,
-    inputs: options.inputs ?? {},
+    inputs: taken.inputs,
     instructions: options.instructions ?? '',
     specialInstructions: [],
     returns: schema,
@@ -131,6 +215,7 @@ export async function generateValue(options: GenerateOptions): Promise<AttemptRe
   const result = await generate({
     words: taskWords({ bundle, rao: false, redactor }),
     schema,
+    refuse: validator && ((value) => findRefusals(validator, value)),
     rao: false,
     constrained: false,
     processing,
@@ -138,7 +223,9 @@ export async function generateValue(options: GenerateOptions): Promise<AttemptRe
       model,
       provider,
       schemaName: options.name ?? 'answer',
-      maxOutputTokens: processing.maxOutputTokens,
+      maxOutputTokens: mostOutputTokens(options.modelSettings, processing),
+      settings: options.modelSettings,
+      files: taken.files,
       stream: streams ? { earlyAbort, onPartial: show } : undefined,
     },
     caller,
@@ -147,6 +234,11 @@ export async function generateValue(options: GenerateOptions): Promise<AttemptRe
     parseText: options.parseText ?? parseHere,
   })
   return redactResult(result, { redactor })
+}
+
+function findRefusals(validator: StandardSchemaV1, value: Json): readonly Issue[] {
+  const validated = validateStandard(validator, value)
+  return 'issues' in validated ? validated.issues : []
 }
 
 /** Requires these options: without them, the request is meaningless. */

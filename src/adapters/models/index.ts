@@ -1,5 +1,6 @@
 /** Entry point `proviso/models`: values under contract from models without an engine, and data about models and prices. */
 
+export { type FileValue, fileSchema, toFile } from '../../domain/content/file-value.ts'
 export type { GivenProcessing } from '../../domain/draft/processing.ts'
 export type { AttemptIssueCode, AttemptResult, Outcome, Output, Usage } from '../../domain/output.ts'
 export type {
@@ -23,5 +24,12 @@ export {
 } from './estimate.ts'
 export { findProvider, missingProviderHint } from './find-provider.ts'
 export type { PartialValue } from './generate/stream-watch.ts'
-export { type GenerateOptions, generateValue } from './generate-value.ts'
-export { isListed, listPrices, type Price, priceList, priceOf } from './prices.ts'
+export {
+  type GeneratedValue,
+  type GenerateOptions,
+  type GenerateResult,
+  generateValue,
+  type NoValue,
+} from './generate-value.ts'
+export { findPrice, isListed, listPrices, type Price, priceList } from './prices.ts'
+export { type Prompt, watchPrompts } from './watch-prompts.ts'

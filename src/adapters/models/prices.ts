@@ -52,7 +52,7 @@ export const listPrices: readonly Price[] = [
 export const nothing = { inputPerMillion: 0, outputPerMillion: 0 } as const
 
 /** Returns the price of a model; `undefined` if it is unknown. */
-export function priceOf(id: string, own: readonly Price[] = []): Price | undefined {
+export function findPrice(id: string, own: readonly Price[] = []): Price | undefined {
   return find(id, [...own, ...listPrices])
 }
 

@@ -16,6 +16,8 @@ interface ProviderRow {
   readonly title: string
   /** Model of a server that has this key and no other choice. Absent: chosen by name only. */
   readonly defaultModel?: string
+  /** The optional package that calls it, with the version to install. */
+  readonly package?: string
   /** Works without a key: model ids can name their server. */
   readonly isKeyless?: true
   load(access: ProviderAccess | Partial<ProviderAccess>): Promise<Provider>
@@ -28,24 +30,28 @@ export const providerTable = {
     baseUrl: ['OPENAI_BASE_URL'],
     title: 'OpenAI',
     defaultModel: 'openai/gpt-5-mini',
+    package: '@ai-sdk/openai@3',
     load: async (access: ProviderAccess) => (await import('./openai.ts')).openai(access),
   },
   anthropic: {
     apiKey: ['ANTHROPIC_API_KEY'],
     title: 'Anthropic',
     defaultModel: 'anthropic/claude-haiku-4-5',
+    package: '@ai-sdk/anthropic@3',
     load: async (access: ProviderAccess) => (await import('./anthropic.ts')).anthropic(access),
   },
   google: {
     apiKey: ['GOOGLE_GENERATIVE_AI_API_KEY', 'GEMINI_API_KEY'],
     title: 'Google',
     defaultModel: 'google/gemini-2.5-flash',
+    package: '@ai-sdk/google@3',
     load: async (access: ProviderAccess) => (await import('./google.ts')).google(access),
   },
   compatible: {
     apiKey: ['PROVISO_COMPATIBLE_API_KEY'],
     baseUrl: ['PROVISO_COMPATIBLE_BASE_URL'],
     title: 'a compatible server',
+    package: '@ai-sdk/openai-compatible@2',
     isKeyless: true,
     load: async (access: Partial<ProviderAccess>) => (await import('./compatible.ts')).compatible(access),
   },
@@ -95,10 +101,15 @@ function loadOnDemand({ name, secrets, load }: OnDemand): Provider {
   let loading: Promise<Provider> | undefined
   return {
     name,
+    tools: true,
     secrets: () => secrets,
     async structured(request) {
       loading ??= load()
       return (await loading).structured?.(request) ?? { kind: 'skipped', reason: `${name} has no JSON mode` }
+    },
+    async takesFile(file) {
+      loading ??= load()
+      return (await loading).takesFile?.(file) ?? false
     },
     async generate(request) {
       loading ??= load()

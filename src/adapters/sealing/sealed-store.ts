@@ -4,8 +4,9 @@
  * Deleting the rows of a run deletes its secrets.
  */
 import type { JournalEvent, NewEvent } from '../../domain/event.ts'
+import type { DocumentRow, Documents, NewDocument } from '../../domain/ports/documents.ts'
 import type { Once, Records } from '../../domain/ports/records.ts'
-import type { Store } from '../../domain/ports/store.ts'
+import type { ResealedRuns, ResealRuns, Store } from '../../domain/ports/store.ts'
 import { hideKnown } from '../../domain/redaction/known-secrets.ts'
 import {
   createSealer,
@@ -57,7 +58,7 @@ function withSeal(store: Store, seal: ValueSeal): Store {
     const sealAll = () => {
       const sealer = createSealer({
         seal: (text) => seal.seal(runId, text),
-        hide: known.hiderOf(runId),
+        hide: known.getHider(runId),
         onSecret: (secret) => {
           isNew = known.add(runId, secret) || isNew
         },
@@ -90,8 +91,53 @@ function withSeal(store: Store, seal: ValueSeal): Store {
     output: async (...given) => openRow(await store.output(...given)),
     messages: async (...given) => openRows(await store.messages(...given)),
   }
-  const records: Records = { ...store.records, once: sealOnce(store.records.once, seal) }
-  return withMembers(store, { ...sealed, records })
+  const records: Records = {
+    ...store.records,
+    once: sealOnce(store.records.once, seal),
+    documents: sealCalls(store.records.documents, seal),
+  }
+  return withMembers(store, {
+    ...sealed,
+    records,
+    ...(store.replaceReferences && {
+      resealRuns: (request: ResealRuns & { readonly by: string }) => resealRuns(store, seal, request),
+    }),
+  })
+}
+
+async function resealRuns(
+  store: Store,
+  seal: ValueSeal,
+  { by, dryRun = false, ...request }: ResealRuns & { readonly by: string },
+): Promise<ResealedRuns> {
+  let done: ResealedRuns = { runs: 0, underWay: 0, tenants: {} }
+  try {
+    const whole = await store.replaceReferences?.({
+      ...request,
+      dryRun,
+      beginnings: seal.previousBeginnings(),
+      replace(runId, reference) {
+        const opened = seal.open(runId, reference)
+        return opened === undefined ? reference : seal.seal(runId, opened)
+      },
+      onProgress(now) {
+        done = now
+        request.onProgress?.(now)
+      },
+    })
+    done = whole ?? done
+    return done
+  } finally {
+    // What was done before a failure is recorded too.
+    for (const [tenant, runs] of dryRun ? [] : Object.entries(done.tenants))
+      await store.records.operations.append({
+        tenant,
+        by,
+        action: 'secrets.resealed',
+        subject: `${runs} runs`,
+        details: { runs },
+      })
+  }
 }
 
 type Read = 'read' | 'head' | 'runs' | 'asks' | 'ask' | 'nodes' | 'snapshots' | 'output' | 'messages'
@@ -109,6 +155,29 @@ function sealOnce(once: Once, seal: ValueSeal): Once {
     settle: (name, body) => once.settle(name, close(name, body)),
     renew: (name, keepMs) => once.renew(name, keepMs),
     release: (name) => once.release(name),
+  }
+}
+
+/** Calls that wait for a worker; other documents have no inputs of runs. */
+function sealCalls(documents: Documents, seal: ValueSeal): Documents {
+  const close = <T extends NewDocument>(document: T): T =>
+    document.kind === 'call'
+      ? { ...document, body: sealData(document.body, createSealerFor(document)) }
+      : document
+  const createSealerFor = ({ id }: NewDocument) =>
+    createSealer({ seal: (text) => seal.seal(`call ${id}`, text) })
+  const open = (row: DocumentRow): DocumentRow =>
+    row.kind === 'call'
+      ? { ...row, body: openData(row.body, (reference) => seal.open(`call ${row.id}`, reference)) }
+      : row
+  const openOne = (row: DocumentRow | undefined) => row && open(row)
+  return {
+    ...documents,
+    add: async (document, given) => openOne(await documents.add(close(document), given)),
+    replace: async (document, given) => openOne(await documents.replace(close(document), given)),
+    find: async (key) => openOne(await documents.find(key)),
+    list: async (query) => (await documents.list(query)).map(open),
+    claimDue: async (request) => (await documents.claimDue(request)).map(open),
   }
 }
 
@@ -172,7 +241,7 @@ function createRunSecrets() {
       return true
     },
     /** For the secrets known now. Undefined without any. */
-    hiderOf(runId: string): Sealing['hide'] {
+    getHider(runId: string): Sealing['hide'] {
       const hide = runs.get(runId)?.hide
       return (
         hide &&

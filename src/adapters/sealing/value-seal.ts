@@ -16,6 +16,8 @@ export interface ValueSeal {
   seal(owner: string, text: string): string
   /** Undefined if no known key opens it, or it belongs to another owner. */
   open(owner: string, reference: string): string | undefined
+  /** How references begin that a previous key has made. */
+  previousBeginnings(): readonly string[]
 }
 
 interface Derived {
@@ -37,7 +39,7 @@ export function createValueSeal(keys: (isSealing: boolean) => readonly SecretKey
   return {
     seal(owner, text) {
       const [newest] = derive(true)
-      if (newest === undefined) throw new Error('There is no secret key')
+      if (newest === undefined) throw new Error('Cannot seal a value: secret key not found')
       return encrypt(owner, text, newest)
     },
     open(owner, reference) {
@@ -45,6 +47,10 @@ export function createValueSeal(keys: (isSealing: boolean) => readonly SecretKey
       const key = derive(false).find((each) => each.id === id)
       return key && decrypt(owner, body, key)
     },
+    previousBeginnings: () =>
+      derive(false)
+        .slice(1)
+        .map(({ id }) => `[sealed:v1.${id}.`),
   }
 }
 

@@ -95,7 +95,7 @@ export function createRunSpans({ tracer }: Pick<Tracers, 'tracer'>): RunSpans {
     endSpan(stretch.span, stretch.error ?? errorType, attributes)
   }
 
-  const stretchOf = (runId: string, began: string | undefined) =>
+  const getStretch = (runId: string, began: string | undefined) =>
     stretches.get(runId) ?? open(runId, began === undefined ? {} : { earlier: began })
 
   const onEvent = (stretch: Stretch, event: JournalEvent) => {
@@ -135,7 +135,7 @@ export function createRunSpans({ tracer }: Pick<Tracers, 'tracer'>): RunSpans {
 
   const appended = ({ runId, traceparent, events, by }: AppendedNotice) => {
     // What comes from outside is part of a run's stretch only if the run is carried here.
-    const stretch = by === 'carrier' ? stretchOf(runId, traceparent) : stretches.get(runId)
+    const stretch = by === 'carrier' ? getStretch(runId, traceparent) : stretches.get(runId)
     if (stretch?.recording) for (const event of events) onEvent(stretch, event)
   }
 
@@ -147,7 +147,7 @@ export function createRunSpans({ tracer }: Pick<Tracers, 'tracer'>): RunSpans {
       return { trace, abandon: (errorType) => finish(runId, errorType) }
     },
     findParent(runId, { began, planning }) {
-      const stretch = stretchOf(runId, began?.traceparent)
+      const stretch = getStretch(runId, began?.traceparent)
       const trace = planning && stretch.plan ? toTrace(stretch.plan) : stretch.trace
       return { trace, recording: stretch.recording }
     },

@@ -115,8 +115,10 @@ export function tracedProvider(provider: Provider, options: Partial<Tracers> = {
   const own: Provider = {
     name: provider.name,
     ...(provider.free && { free: provider.free }),
+    ...(provider.tools && { tools: provider.tools }),
     ...(provider.structured && { structured: (request) => provider.structured?.(request) ?? nothing }),
     ...(provider.secrets && { secrets: () => provider.secrets?.() ?? [] }),
+    ...(provider.takesFile && { takesFile: (file) => provider.takesFile?.(file) ?? false }),
     async generate(request) {
       const content = captureContent ? saidTo(request, redact) : {}
       const attributes = { ...request.trace?.about, ...asked(provider.name, request), ...content }
@@ -127,7 +129,7 @@ export function tracedProvider(provider: Provider, options: Partial<Tracers> = {
       try {
         const answer = await provider.generate({ ...request, ...(trace && { trace }) })
         if (span.isRecording())
-          endSpan(span, errorOf(answer), {
+          endSpan(span, toError(answer), {
             ...answered(answer),
             ...(captureContent && saidBy(answer, redact)),
           })
@@ -165,7 +167,7 @@ function answered(answer: ModelAnswer): Attributes {
   }
 }
 
-function errorOf(answer: ModelAnswer): string | undefined {
+function toError(answer: ModelAnswer): string | undefined {
   return answer.kind === 'text' ? undefined : answer.kind
 }
 

@@ -71,7 +71,7 @@ export class ProvisoError extends Error {
 }
 
 /** Converts a thrown value to text. Never throws, although anything can be thrown. */
-export function messageOf(cause: unknown): string {
+export function toErrorMessage(cause: unknown): string {
   try {
     return String(cause instanceof Error ? cause.message : cause)
   } catch {

@@ -91,6 +91,7 @@ async function verify({ store, json }: Flags): Promise<number> {
     for (const { seq, message } of broken)
       printNote(`${colors.red('✗')} ${colors.bold(`row ${seq}`)}  ${message}`)
     printText(`${count(rows, 'row')}: ${broken.length === 0 ? 'the chain is intact' : 'the chain is broken'}`)
+    if (rows > 0) printText(`head ${head}`)
   }
   return exitCode(broken.length === 0 ? 'ok' : 'unmet')
 }

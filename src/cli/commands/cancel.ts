@@ -5,14 +5,14 @@ import { ProvisoError } from '../../base/errors/error.ts'
 import { isTerminal } from '../../domain/status.ts'
 import { describeExitCodes } from '../exit-codes.ts'
 import { addByOption, chooseName } from '../options/by-option.ts'
+import { addProgressOptions, chooseShown, type ProgressFlags } from '../options/progress-option.ts'
 import { addStoreOption, chooseExistingStore } from '../options/store-option.ts'
 import { executeRun } from '../run/follow-run.ts'
 
-interface Flags {
+interface Flags extends ProgressFlags {
   readonly store?: string
   readonly by?: string
   readonly reason?: string
-  readonly json?: boolean
 }
 
 export function addCancelCommand(program: Command): void {
@@ -22,22 +22,24 @@ export function addCancelCommand(program: Command): void {
     .description('cancel a run and wait for its end')
     .argument('<run>', 'run id')
     .option('--reason <text>', 'reason, for the journal')
-  addStoreOption(addByOption(command))
-    .option('--json', 'print every event after the cancellation as one line of JSON')
+  addProgressOptions(
+    addStoreOption(addByOption(command)),
+    'print every event after the cancellation as one line of JSON',
+  )
     .addHelpText('after', `\n${describeExitCodes(['ok', 'usage', 'interrupted'])}`)
     .action(async (runId: string, flags: Flags) => {
       process.exitCode = await cancel(runId, flags)
     })
 }
 
-async function cancel(runId: string, { store, json = false, reason, ...flags }: Flags): Promise<number> {
+async function cancel(runId: string, { store, reason, ...flags }: Flags): Promise<number> {
   const by = chooseName(flags.by)
   const session = {
     store: chooseExistingStore(store),
     // Cancelling calls no capability.
     work: { capabilities: [], facets: [] },
     flags: { use: [] },
-    json,
+    shown: chooseShown(flags),
     by,
     wanted: 'cancelled',
   } as const

@@ -52,16 +52,16 @@ async function showConfig(flags: Flags): Promise<number> {
       ? explained(settings)
       : table(
           ['SETTING', 'VALUE'],
-          settings.map((setting) => rowOf(setting).slice(0, 2)),
+          settings.map((setting) => toRow(setting).slice(0, 2)),
         ),
   )
   return 0
 }
 
 function explained(settings: readonly Setting[]): string {
-  return table(['SETTING', 'VALUE', 'FROM', 'WHAT'], settings.map(rowOf))
+  return table(['SETTING', 'VALUE', 'FROM', 'WHAT'], settings.map(toRow))
 }
 
-function rowOf({ key, value, from, what }: Setting): string[] {
+function toRow({ key, value, from, what }: Setting): string[] {
   return [key, value === null ? '-' : String(value), from, what]
 }

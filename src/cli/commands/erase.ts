@@ -3,6 +3,7 @@
 import { readdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Command } from 'commander'
+import { canonicalJson, sha256Hex } from '../../base/canonical.ts'
 import { ProvisoError } from '../../base/errors/error.ts'
 import { isObject } from '../../base/json.ts'
 import {
@@ -27,6 +28,7 @@ interface Flags {
   readonly dryRun?: boolean
   readonly yes?: true
   readonly backups?: string
+  readonly receipt?: string
   readonly by?: string
   readonly store?: string
   readonly json?: true
@@ -42,7 +44,8 @@ Examples:
   proviso erase --subject customer-4711 --reason "request of 2 May" --yes --json --store sqlite:runs.db > receipt.json
   proviso erase --run 0198b6f2 --store postgres://…
 
-While a server has a SQLite store open, use POST /api/v1/flex/erase.
+While a server has a SQLite store open, use POST /api/v1/flex/erase, save the receipt that it returns, and mark the backups:
+  proviso erase --receipt receipt.json --backups /var/backups/proviso
 
 ${describeExitCodes(['ok', 'usage', 'unmet'])}`
 
@@ -59,6 +62,7 @@ export function addEraseCommand(program: Command): void {
     .option('--reason <text>', 'reason, for the receipt')
     .option('--dry-run', 'print what would be erased, without erasing')
     .option('--backups <folder>', 'mark the backups in this folder: their manifests name the erased runs')
+    .option('--receipt <file>', 'erase nothing: mark the backups of an erasure by a server, with --backups')
     .option('--yes', 'skip the confirmation')
   addStoreOption(addByOption(command))
     .option('--json', 'print the receipt, or the preview, as one line of JSON')
@@ -69,6 +73,7 @@ export function addEraseCommand(program: Command): void {
 }
 
 async function erase(flags: Flags): Promise<number> {
+  if (flags.receipt !== undefined) return markByReceipt(flags.receipt, flags)
   const { run, subject, tenant, reason, dryRun, yes, json } = flags
   const store = chooseExistingStore(flags.store)
   const manifests = flags.backups === undefined ? [] : findManifests(flags.backups)
@@ -96,10 +101,7 @@ async function erase(flags: Flags): Promise<number> {
   markBackups(manifests, receipt)
   if (json) printJson({ ...receipt, ...(flags.backups !== undefined && { backups: manifests }) }, 'line')
   else printReceipt(receipt)
-  if (flags.backups !== undefined)
-    printNote(
-      `Marked ${count(manifests.length, 'backup')} in ${flags.backups}: \`proviso restore\` erases the runs again.`,
-    )
+  if (flags.backups !== undefined) printMarked(manifests, flags.backups)
   for (const line of receipt.residue) printNote(`${colors.yellow('!')} ${line}.`)
   return exitCode(receipt.residue.length === 0 ? 'ok' : 'unmet')
 }
@@ -133,6 +135,46 @@ function inWords({ runs, events, values, answers }: ErasureReceipt['deleted']): 
 
 const suffix = '.manifest.json'
 
+function printMarked(manifests: readonly string[], folder: string): void {
+  printNote(
+    `Marked ${count(manifests.length, 'backup')} in ${folder}: \`proviso restore\` erases the runs again.`,
+  )
+}
+
+/** Marks the backups of an erasure that a server did: the route knows no folder of backups, and the store is in use. */
+function markByReceipt(path: string, { backups, run, subject, dryRun, json }: Flags): number {
+  if (backups === undefined || run !== undefined || subject !== undefined)
+    return refuse({
+      message: 'Cannot mark backups: --receipt needs --backups, and neither --run nor --subject',
+      hint: 'Pass the folder of the backups with --backups',
+    })
+  const receipt = readReceipt(path)
+  const manifests = findManifests(backups)
+  if (!dryRun) markBackups(manifests, receipt)
+  const { receiptId, runs } = receipt
+  if (json) printJson({ ...(dryRun && { dryRun }), receiptId, runs: runs.length, backups: manifests }, 'line')
+  else if (dryRun) printNote(`Would mark ${count(manifests.length, 'backup')} in ${backups}.`)
+  else printMarked(manifests, backups)
+  return exitCode('ok')
+}
+
+/** Throws for anything but a whole receipt: its hash is over all but the members that follow from the audit. */
+function readReceipt(path: string): ErasureReceipt {
+  try {
+    const receipt = JSON.parse(readFileSync(path, 'utf8')) as ErasureReceipt & { readonly backups?: unknown }
+    const { hash, at: _at, audit: _audit, backups: _backups, ...hashed } = receipt
+    if (hash === sha256Hex(canonicalJson(hashed))) return receipt
+  } catch (cause) {
+    throw new ProvisoError('option/invalid', `Cannot read the receipt ${path}`, {
+      hint: 'Pass a file with the response of POST /api/v1/flex/erase',
+      cause,
+    })
+  }
+  throw new ProvisoError('option/invalid', `Cannot use the receipt ${path}: it does not match its hash`, {
+    hint: 'Pass the whole response of POST /api/v1/flex/erase, unchanged',
+  })
+}
+
 /** Returns the manifests of all backups in a folder. Throws if it cannot be read, before anything is erased. */
 function findManifests(folder: string): readonly string[] {
   if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory())
@@ -152,7 +194,9 @@ function markBackups(manifests: readonly string[], { receiptId, at, runs }: Eras
   for (const path of manifests) {
     const manifest = readManifest(path)
     if (manifest === undefined) continue
-    const before = Array.isArray(manifest['erased']) ? manifest['erased'] : []
+    const before: unknown[] = Array.isArray(manifest['erased']) ? manifest['erased'] : []
+    // Marked before.
+    if (before.some((each) => isObject(each) && each['receiptId'] === receiptId)) continue
     const text = `${JSON.stringify({ ...manifest, erased: [...before, mark] }, null, 2)}\n`
     writeFileSync(`${path}.partial`, text)
     renameSync(`${path}.partial`, path)

@@ -82,7 +82,7 @@ async function healthCheck(flags: Flags): Promise<void> {
       hint: 'Say --export json or --export csv to write a file',
     })
   const survey = await readStore(chooseExistingStore(flags.store), (store) =>
-    surveyHealth(store, queryOf(flags)),
+    surveyHealth(store, toQuery(flags)),
   )
   const top = flags.top ?? (format === undefined ? 10 : undefined)
   const report = healthReport(survey, top === undefined ? {} : { top })
@@ -91,7 +91,7 @@ async function healthCheck(flags: Flags): Promise<void> {
   else exportCsv(report, flags.output ?? '-')
 }
 
-function queryOf({ sinceHours, until, trendBuckets, step, model, tenant, pipeline }: Flags): HealthQuery {
+function toQuery({ sinceHours, until, trendBuckets, step, model, tenant, pipeline }: Flags): HealthQuery {
   return {
     now: until ?? Date.now(),
     ...(sinceHours !== undefined && { sinceHours }),

@@ -1,14 +1,12 @@
 /** `proviso prove`: plans an envelope, or takes the draft of a file, and reports whether it can satisfy the contract. */
 import type { Command } from 'commander'
-import { createApp } from '../../app.ts'
-import { type Choice, prove, search, withBuiltins } from '../../plan/index.ts'
 import { describeExitCodes, exitCode } from '../exit-codes.ts'
 import { addConfigOptions, type ConfigFlags } from '../input/config-option.ts'
-import { addInputOption, addUseOption, readStart, type Work } from '../input/read-work.ts'
+import { addInputOption, addUseOption, readStart } from '../input/read-work.ts'
 import { pageColors, printJson, printText, refuse } from '../print.ts'
-import type { Unreadable } from '../read-input.ts'
 import { describeProof } from '../render/describe-proof.ts'
-import { type Proved, viewProof } from '../render/proof-view.ts'
+import { viewProof } from '../render/proof-view.ts'
+import { proveWork } from '../run/prove-work.ts'
 
 interface Flags extends ConfigFlags {
   readonly input: readonly string[]
@@ -54,7 +52,7 @@ export function addProveCommand(program: Command): void {
 async function runProve(file: string, flags: Flags): Promise<number> {
   const work = await readStart({ ...flags, file })
   if ('unreadable' in work) return refuse(work.unreadable)
-  const done = await proved(work, flags)
+  const done = await proveWork(work, flags)
   if ('unreadable' in done) return refuse(done.unreadable)
   const { choices, ...proof } = done
   const view = viewProof(proof)
@@ -66,32 +64,4 @@ async function runProve(file: string, flags: Flags): Promise<number> {
     printText(describeProof(view, flags.why ? choices : [], pageColors))
   }
   return exitCode(view.accepted ? 'ok' : 'unmet')
-}
-
-type Done = Proved & { readonly choices: readonly Choice[] }
-
-async function proved(
-  work: Work,
-  { assumeProviders }: Flags,
-): Promise<Done | { readonly unreadable: Unreadable }> {
-  const { envelope, draft, facets } = work
-  if (envelope === undefined) return { unreadable: { message: 'the input has no envelope' } }
-  const known = assumeProviders
-    ? { capabilities: withBuiltins(work.capabilities.map(({ capability }) => capability)) }
-    : await knownToRun(work)
-  const request = { envelope, facets, version: 1, ...known }
-  if (draft !== undefined) return { envelope, draft, proof: prove({ ...request, draft }), choices: [] }
-  const found = search(request)
-  if (found.proof.ok) return { envelope, ...found }
-  return { envelope, ...found, proof: prove({ ...request, draft: found.draft, draftBy: 'planner' }) }
-}
-
-/** Returns the capabilities that `run` could execute here, and the inactive ones with the reason. */
-async function knownToRun({ capabilities, facets }: Work) {
-  const app = await createApp({ capabilities, facets, claim: 'none' })
-  try {
-    return { capabilities: app.capabilities(), inactive: app.inactive() }
-  } finally {
-    await app.close()
-  }
 }

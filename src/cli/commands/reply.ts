@@ -4,12 +4,15 @@ import type { App } from '../../app.ts'
 import { ProvisoError } from '../../base/errors/error.ts'
 import type { Json } from '../../base/json.ts'
 import type { Decision, RejectAction, Reply } from '../../domain/ask.ts'
+import type { GrantScope } from '../../domain/loop-facts.ts'
 import type { AskRow } from '../../domain/ports/store.ts'
 import { describeExitCodes } from '../exit-codes.ts'
 import { readJson } from '../input/read-json.ts'
 import { addFileOption, addUseOption, readWork } from '../input/read-work.ts'
 import { refuseMissing } from '../missing-capabilities.ts'
 import { addByOption, chooseName } from '../options/by-option.ts'
+import { addModelOptions, chooseModels, type ModelFlags } from '../options/model-option.ts'
+import { addProgressOptions, chooseShown, type ProgressFlags } from '../options/progress-option.ts'
 import { addStoreOption, chooseExistingStore } from '../options/store-option.ts'
 import { colors, printNote, refuse } from '../print.ts'
 import type { Unreadable } from '../read-input.ts'
@@ -17,17 +20,17 @@ import { describeAsk } from '../render/describe-ask.ts'
 import { type Begun, executeRun } from '../run/follow-run.ts'
 import { addRecordOnlyOption, recordOnly } from '../run/record-only.ts'
 
-interface Flags {
+interface Flags extends ProgressFlags, ModelFlags {
   readonly value?: string
   readonly note?: string
   readonly rejectAction?: RejectAction
+  readonly grant?: GrantScope
   readonly by?: string
   readonly file?: string
   readonly use: readonly string[]
   readonly preset?: readonly string[]
   readonly store?: string
   readonly recordOnly?: true
-  readonly json?: true
 }
 
 const decisions: readonly Decision[] = ['approve', 'edit', 'reject', 'answer']
@@ -36,9 +39,9 @@ const examples = `
 Examples:
   proviso asks --store sqlite:runs.db
   proviso reply r1:ask:1 approve --store sqlite:runs.db --file tea.json
-  proviso reply r1:ask:1 edit --value '{"text": "Tea"}' --note 'shorter' --store sqlite:runs.db --file tea.json
-  proviso reply r1:ask:1 reject --note 'too long' --reject-action retry --store sqlite:runs.db --file tea.json
-  proviso reply r1:ask:1 answer --value @answer.json --store sqlite:runs.db --file tea.json
+  proviso reply r1:ask:1 edit --value "@tea-text.json" --note shorter --store sqlite:runs.db --file tea.json
+  proviso reply r1:ask:1 reject --note "too long" --reject-action retry --store sqlite:runs.db --file tea.json
+  proviso reply r1:ask:1 answer --value "@answer.json" --store sqlite:runs.db --file tea.json
   proviso reply r1:ask:1 approve --record-only --store postgres://…
 
 ${describeExitCodes(['ok', 'usage', 'unmet', 'waiting', 'budget', 'interrupted'])}`
@@ -61,8 +64,16 @@ export function addReplyCommand(program: Command): void {
         'replan',
       ]),
     )
-  addStoreOption(addRecordOnlyOption(addUseOption(addFileOption(addByOption(command)))))
-    .option('--json', 'print every event after the decision as one line of JSON')
+    .addOption(
+      new Option('--grant <scope>', 'allow later calls of the tool without an ask').choices([
+        'run',
+        'thread',
+      ]),
+    )
+  addProgressOptions(
+    addModelOptions(addStoreOption(addRecordOnlyOption(addUseOption(addFileOption(addByOption(command)))))),
+    'print every event after the decision as one line of JSON',
+  )
     .addHelpText('after', examples)
     .action(async (requestId: string, decision: Decision, flags: Flags) => {
       process.exitCode = await reply(requestId, decision, flags)
@@ -70,7 +81,7 @@ export function addReplyCommand(program: Command): void {
 }
 
 async function reply(requestId: string, decision: Decision, flags: Flags): Promise<number> {
-  const { file, use, preset = [], note, rejectAction, json = false } = flags
+  const { file, use, preset = [], note, rejectAction, grant } = flags
   const store = chooseExistingStore(flags.store)
   const by = chooseName(flags.by)
   const given = await readValue(flags.value)
@@ -83,15 +94,17 @@ async function reply(requestId: string, decision: Decision, flags: Flags): Promi
       ...given,
       ...(note !== undefined && { note }),
       ...(rejectAction !== undefined && { rejectAction }),
+      ...(grant !== undefined && { grant }),
       recordOnly: flags.recordOnly ?? false,
       decision,
       by,
     })
   if (flags.recordOnly) return recordOnly(store, record)
-  return executeRun({ store, work, flags: workFlags, json, by }, record)
+  const models = await chooseModels(flags, { isContinued: true })
+  return executeRun({ store, work, flags: workFlags, shown: chooseShown(flags), models, by }, record)
 }
 
-type Given = Pick<Reply, 'decision' | 'by' | 'value' | 'note' | 'rejectAction'> & {
+type Given = Pick<Reply, 'decision' | 'by' | 'value' | 'note' | 'rejectAction' | 'grant'> & {
   readonly recordOnly: boolean
 }
 

@@ -1,7 +1,9 @@
 /** `proviso restore`: brings back a store from a backup, and verifies it. */
+import { existsSync } from 'node:fs'
 import type { Command } from 'commander'
 import { type RestoreResult, storeOperations } from '../../adapters/stores/store-operations.ts'
-import { openStore } from '../../app.ts'
+import { openStore, readSecretKeys } from '../../app.ts'
+import { readEnv } from '../../env.ts'
 import { describeExitCodes, exitCode } from '../exit-codes.ts'
 import { createProgressLine } from '../live/progress-line.ts'
 import { count } from '../one-line.ts'
@@ -47,8 +49,18 @@ export function addRestoreCommand(program: Command): void {
       report(result)
       if (erasedAgain > 0)
         printNote(`${count(erasedAgain, 'run')} erased again: they were erased after this backup.`)
+      if (!result.dryRun) noteMissingKey(spec)
       process.exitCode = exitCode('ok')
     })
+}
+
+/** Backups have no key, so that a stolen one is of no use. */
+function noteMissingKey(spec: string): void {
+  const [, path] = /^sqlite:(.+)$/.exec(spec) ?? []
+  if (path === undefined || existsSync(`${path}-secret-key`) || readSecretKeys(readEnv()).length > 0) return
+  printNote(
+    `Sealed secrets need the key of the backed up store: set PROVISO_SECRET_KEY, or copy its key file to ${path}-secret-key.`,
+  )
 }
 
 /** Erases the runs that were erased after the backup was made, as its manifest says. */

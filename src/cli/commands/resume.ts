@@ -7,13 +7,15 @@ import { describeExitCodes } from '../exit-codes.ts'
 import { addFileOption, addUseOption, readWork } from '../input/read-work.ts'
 import { refuseMissing } from '../missing-capabilities.ts'
 import { addByOption, chooseName } from '../options/by-option.ts'
+import { addModelOptions, chooseModels, type ModelFlags } from '../options/model-option.ts'
 import { wholeNumber } from '../options/option-parsers.ts'
+import { addProgressOptions, chooseShown, type ProgressFlags } from '../options/progress-option.ts'
 import { addStoreOption, chooseExistingStore } from '../options/store-option.ts'
 import { printNote, refuse } from '../print.ts'
 import { executeRun } from '../run/follow-run.ts'
 import { addRecordOnlyOption, recordOnly } from '../run/record-only.ts'
 
-interface Flags {
+interface Flags extends ProgressFlags, ModelFlags {
   readonly expectedPlanVersion?: number
   readonly note?: string
   readonly by?: string
@@ -22,7 +24,6 @@ interface Flags {
   readonly preset?: readonly string[]
   readonly store?: string
   readonly recordOnly?: true
-  readonly json?: true
 }
 
 export function addResumeCommand(program: Command): void {
@@ -35,8 +36,10 @@ export function addResumeCommand(program: Command): void {
     .argument('<run>', 'run id')
     .option('--expected-plan-version <n>', 'fail if the run has another plan version', wholeNumber)
     .option('--note <text>', 'reason, for the journal')
-  addStoreOption(addRecordOnlyOption(addUseOption(addFileOption(addByOption(command)))))
-    .option('--json', 'print every new event as one line of JSON')
+  addProgressOptions(
+    addModelOptions(addStoreOption(addRecordOnlyOption(addUseOption(addFileOption(addByOption(command)))))),
+    'print every new event as one line of JSON',
+  )
     .addHelpText(
       'after',
       `\n${describeExitCodes(['ok', 'usage', 'unmet', 'waiting', 'budget', 'interrupted'])}`,
@@ -47,7 +50,7 @@ export function addResumeCommand(program: Command): void {
 }
 
 async function resume(runId: string, flags: Flags): Promise<number> {
-  const { file, use, preset = [], json = false } = flags
+  const { file, use, preset = [] } = flags
   const store = chooseExistingStore(flags.store)
   const by = chooseName(flags.by)
   const workFlags = { use, preset, ...(file !== undefined && { file }) }
@@ -61,7 +64,8 @@ async function resume(runId: string, flags: Flags): Promise<number> {
     return { runId, after: head.seq }
   }
   if (flags.recordOnly) return recordOnly(store, record)
-  return executeRun({ store, work, flags: workFlags, json, by }, record)
+  const models = await chooseModels(flags, { isContinued: true })
+  return executeRun({ store, work, flags: workFlags, shown: chooseShown(flags), models, by }, record)
 }
 
 /** Resumes a paused run. A run that is running or pending needs no decision: it is only claimed. */

@@ -5,17 +5,18 @@ import { env } from '../env.ts'
 import { describeExitCodes } from '../exit-codes.ts'
 import { addConfigOptions, type ConfigFlags } from '../input/config-option.ts'
 import { addInputOption, addUseOption, readStart } from '../input/read-work.ts'
+import { addModelOptions, chooseModels, type ModelFlags } from '../options/model-option.ts'
+import { addProgressOptions, chooseShown, type ProgressFlags } from '../options/progress-option.ts'
 import { addStoreOption, chooseStore } from '../options/store-option.ts'
 import { refuse } from '../print.ts'
 import { executeRun } from '../run/follow-run.ts'
 
-interface Flags extends ConfigFlags {
+interface Flags extends ProgressFlags, ConfigFlags, ModelFlags {
   readonly input: readonly string[]
   readonly use: readonly string[]
   readonly preset?: readonly string[]
   readonly store?: string
   readonly runId?: string
-  readonly json?: true
 }
 
 const examples = `
@@ -29,8 +30,10 @@ Examples:
   proviso run tea.json                                   print the output as JSON, the progress on stderr
   proviso run tea.json --use kettle.mjs                  load your own capabilities
   proviso run tea.json --store sqlite:runs.db            keep the run, to answer requests later
-  proviso run pipeline.yaml --input '{"topic": "tea"}'     run a pipeline
+  proviso run pipeline.yaml --input "@input.json"        run a pipeline
   proviso run report.xml --input topic=tea               run a template
+  proviso run tea.json --rehearse --show-prompts         call no model, print what it would be asked
+  proviso run tea.json --cassette tea.cassette.json      replay recorded model calls
   proviso run tea.json --json                            print every event as one line of JSON
 
 ${describeExitCodes(['ok', 'usage', 'unmet', 'importFailed', 'waiting', 'budget', 'interrupted'])}`
@@ -44,9 +47,11 @@ export function addRunCommand(program: Command): void {
       '<file>',
       'pipeline (.yaml), template (.xml), or JSON with envelope, draft and capabilities; "-" is stdin',
     )
-  addConfigOptions(addInputOption(addStoreOption(addUseOption(command))))
+  addProgressOptions(
+    addModelOptions(addConfigOptions(addInputOption(addStoreOption(addUseOption(command))))),
+    'print every event as one line of JSON',
+  )
     .option('--run-id <id>', 'set the run id (default: a new one)')
-    .option('--json', 'print every event as one line of JSON')
     .addHelpText('after', examples)
     .action(async (file: string, flags: Flags) => {
       process.exitCode = await run(file, flags)
@@ -62,7 +67,8 @@ async function run(file: string, flags: Flags): Promise<number> {
     store,
     work,
     flags: { use: flags.use, preset: flags.preset ?? [], ...(file !== '-' && { file }) },
-    json: flags.json ?? false,
+    shown: chooseShown(flags),
+    models: await chooseModels(flags),
     by: env.user ?? 'terminal',
   }
   return executeRun(session, async (app) => {

@@ -1,6 +1,7 @@
-/** `proviso secrets`: groups the commands about the encrypted secrets of agents. */
+/** `proviso secrets`: groups the commands about the encrypted secrets of agents and runs. */
 import type { Command } from 'commander'
-import { readSecretKeys } from '../../app.ts'
+import { openSealed, readKeyFile, readSecretKeys } from '../../app.ts'
+import type { ResealedRuns } from '../../domain/ports/store.ts'
 import { readEnv } from '../../env.ts'
 import type { Resealed } from '../../server/index.ts'
 import { describeExitCodes, exitCode } from '../exit-codes.ts'
@@ -19,7 +20,7 @@ interface Flags {
 
 const examples = `
 To rotate the key: set PROVISO_SECRET_KEY to a new key and PROVISO_SECRET_KEY_PREVIOUS to the old one in every process,
-restart them, run this command, and remove the old key when it reports nothing left.
+restart them, run this command, and remove the old key when it exits with 0. It may be interrupted and run again.
 
 Examples:
   proviso secrets reseal --dry-run --store sqlite:proviso.db
@@ -30,12 +31,12 @@ While a server has a SQLite store open, use POST /api/v1/flex/secrets/reseal.
 ${describeExitCodes(['ok', 'usage', 'unmet'])}`
 
 export function addSecretsCommands(program: Command): void {
-  const secrets = program.command('secrets').description('manage the encrypted secrets of agents')
+  const secrets = program.command('secrets').description('manage the encrypted secrets of agents and runs')
   const command = secrets
     .command('reseal')
-    .summary('encrypt the secrets of agents with the newest key')
+    .summary('encrypt the secrets of agents and runs with the newest key')
     .description(
-      'decrypt the secrets of all agents with any known key, and encrypt them with PROVISO_SECRET_KEY',
+      'decrypt the secrets of all agents and runs with any known key, and encrypt them with PROVISO_SECRET_KEY',
     )
     .option('--tenant <tenant>', 'filter by tenant')
     .option('--dry-run', 'count without writing')
@@ -49,20 +50,55 @@ export function addSecretsCommands(program: Command): void {
 
 async function reseal({ tenant, dryRun = false, by, store, json }: Flags): Promise<number> {
   const keys = readSecretKeys(readEnv())
-  const request = { keys, dryRun, by: chooseName(by), ...(tenant !== undefined && { tenant }) }
+  const request = { dryRun, by: chooseName(by), ...(tenant !== undefined && { tenant }) }
   // Lazy import: it loads the whole server.
   const { resealSecrets } = await import('../../server/index.ts')
   const open = dryRun ? readStore : writeStore
-  const done = await open(chooseServersStore(store), ({ records }) => resealSecrets(records, request))
+  const done = await open(chooseServersStore(store), async (opened) => {
+    const { records, keyFile } = opened
+    // The key file only decrypts: it was used before a key was set.
+    const file = keyFile !== undefined && keys.length > 0 ? readKeyFile(keyFile) : undefined
+    const given = { ...request, keys: file === undefined ? keys : [...keys, file] }
+    const agents = await resealSecrets(records, given)
+    const onProgress = json ? () => {} : createProgress()
+    const runs = await openSealed(opened, readEnv()).resealRuns?.({ ...request, onProgress })
+    const { runs: resealedRuns = 0, underWay: runsUnderWay = 0 } = runs ?? {}
+    const runsOfPreviousKeys = runsUnderWay + (dryRun ? resealedRuns : 0)
+    return { ...agents, runs: resealedRuns, runsUnderWay, runsOfPreviousKeys }
+  })
   if (json) printJson({ ...done, dryRun }, 'line')
   else report(done, dryRun)
-  return exitCode(done.unreadable.length === 0 ? 'ok' : 'unmet')
+  const isLeft = done.unreadable.length > 0 || (done.runsUnderWay > 0 && !dryRun)
+  return exitCode(isLeft ? 'unmet' : 'ok')
 }
 
-function report({ resealed, current, unreadable }: Resealed, dryRun: boolean): void {
+/** Reports every thousandth run. */
+function createProgress(): (done: ResealedRuns) => void {
+  let next = 1_000
+  return ({ runs }) => {
+    if (runs < next) return
+    next = runs + 1_000
+    printNote(colors.dim(`${runs} runs`))
+  }
+}
+
+interface Done extends Resealed {
+  readonly runs: number
+  readonly runsUnderWay: number
+  readonly runsOfPreviousKeys: number
+}
+
+function report(done: Done, dryRun: boolean): void {
+  const { resealed, current, unreadable, runs, runsUnderWay, runsOfPreviousKeys } = done
+  const verb = dryRun ? 'Would reseal' : 'Resealed'
   printText(
-    `${dryRun ? 'Would reseal' : 'Resealed'} ${count(resealed, 'agent')}; ${current} had the newest key already`,
+    `${verb} ${count(resealed, 'agent')} and ${count(runs, 'run')}; ${count(current, 'agent')} had the newest key already`,
   )
+  if (runsUnderWay > 0)
+    printText(
+      `${count(runsUnderWay, 'run')} under way: run the command again when they are over, and keep the previous keys until then`,
+    )
+  else if (runsOfPreviousKeys === 0) printText('No run needs a previous key')
   for (const { tenant, capabilityId } of unreadable)
     printNote(
       `${colors.red('✗')} ${colors.bold(capabilityId)} of tenant ${tenant}: no known key decrypts its secrets`,

@@ -29,6 +29,7 @@ interface CreateFlags {
   readonly name?: string
   readonly expires?: number
   readonly capability?: string
+  readonly taskRole?: readonly string[]
   readonly by?: string
   readonly store?: string
   readonly json?: true
@@ -57,6 +58,7 @@ function addTokenCreateCommand(token: Command): void {
     .option('--name <name>', 'name in the audit log (default: the role)')
     .option('--expires <time>', 'lifetime: 12h, 90d, 52w (default: until revoked)', duration)
     .option('--capability <id>', 'restrict an agent to one capability')
+    .option('--task-role <name...>', 'offer tasks of this role to the person, such as legal')
   addStoreOption(addByOption(command))
     .option('--json', 'print the token and its permissions as one line of JSON')
     .addHelpText('after', createExamples)
@@ -64,7 +66,7 @@ function addTokenCreateCommand(token: Command): void {
 }
 
 async function create(flags: CreateFlags): Promise<void> {
-  const { role, tenant, name = role, expires, capability, store, json } = flags
+  const { role, tenant, name = role, expires, capability, taskRole, store, json } = flags
   const by = chooseName(flags.by)
   // Lazy import: it loads the whole server.
   const { createToken } = await import('../../server/index.ts')
@@ -77,6 +79,7 @@ async function create(flags: CreateFlags): Promise<void> {
         name,
         ...(expires !== undefined && { expiresAt: Date.now() + expires }),
         ...(capability !== undefined && { capabilityId: capability }),
+        ...(taskRole && { taskRoles: taskRole }),
       },
       { by },
     ),

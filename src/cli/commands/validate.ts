@@ -4,8 +4,8 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { type Command, Option } from 'commander'
 import {
   type Baseline,
-  baselineOf,
   compareWithBaseline,
+  createBaseline,
   findUnneededRule,
   type LintIssue,
   lintSettings,
@@ -18,14 +18,24 @@ import {
   ruleNamed,
   rulePage,
   ruleTable,
+  type ValidateOptions,
 } from '../../pipeline/index.ts'
-import { describeExitCodes, exitCode } from '../exit-codes.ts'
+import { describeExitCodes, exitCode, type Outcome } from '../exit-codes.ts'
 import { addConfigOptions, type ConfigFlags, readSettings } from '../input/config-option.ts'
 import { addUseOption } from '../input/read-work.ts'
 import { useModules } from '../input/use-modules.ts'
+import { count } from '../one-line.ts'
 import { printNote, printText, refuse } from '../print.ts'
 import type { Unreadable } from '../read-input.ts'
-import { isImport, type LintedFile, lintPipeline, reportLinted } from '../validate/check-pipeline.ts'
+import {
+  type CheckedFile,
+  isImport,
+  type LintedFile,
+  lintPipeline,
+  type Or,
+  reportAll,
+} from '../validate/check-pipeline.ts'
+import { findPipelines } from '../validate/find-pipelines.ts'
 import { cannotWrite, type FixFlags, fixPipeline } from '../validate/fix-pipeline.ts'
 
 interface Flags extends FixFlags, ConfigFlags {
@@ -40,9 +50,11 @@ interface Flags extends FixFlags, ConfigFlags {
 const examples = `
 Examples:
   proviso validate pipeline.yaml                                  print each issue with its line
+  proviso validate pipelines                                      check every pipeline in a folder
+  proviso validate "pipelines/**/*.yaml"                          check every file that matches a glob
   proviso validate pipeline.yaml --explain V-A8                   explain a rule, with examples
   proviso validate pipeline.yaml --fix-dry-run                    preview the fixes as a diff
-  proviso validate pipeline.yaml --fix --fix-rules 'V-T*' --yes   apply the fixes; the original becomes pipeline.yaml.bak
+  proviso validate pipeline.yaml --fix --fix-rules "V-T*" --yes   apply the fixes; the original becomes pipeline.yaml.bak
   proviso validate pipeline.yaml --format sarif > lint.sarif
   proviso validate pipeline.yaml --baseline known.json --update-baseline
 
@@ -51,9 +63,9 @@ ${describeExitCodes(['ok', 'usage', 'lint', 'importFailed'])}`
 export function addValidateCommand(program: Command): void {
   const command = program
     .command('validate')
-    .summary('lint a pipeline, and fix it')
-    .description('report errors and warnings of a pipeline, and fix them where a fix exists')
-    .argument('[file]', 'pipeline (.yaml)')
+    .summary('lint pipelines, and fix them')
+    .description('report errors and warnings of pipelines, and fix them where a fix exists')
+    .argument('[files...]', 'pipelines (.yaml), folders with pipelines, or globs')
   addConfigOptions(addUseOption(command))
     .addOption(
       new Option('--format <format>', 'report format').choices(['text', 'json', 'sarif']).default('text'),
@@ -71,44 +83,76 @@ export function addValidateCommand(program: Command): void {
     )
     .option('--fix-dry-run', 'print the changes of --fix as a diff, without writing')
     .addHelpText('after', examples)
-    .action(async (file: string | undefined, flags: Flags) => {
-      process.exitCode = await validate(file, flags)
+    .action(async (files: readonly string[], flags: Flags) => {
+      process.exitCode = await validate(files, flags)
     })
 }
 
-async function validate(file: string | undefined, flags: Flags): Promise<number> {
+async function validate(given: readonly string[], flags: Flags): Promise<number> {
   if (flags.explain !== undefined) return explain(flags.explain)
-  if (file === undefined)
+  if (given.length === 0)
     return refuse({ message: 'Cannot validate: no file given', hint: 'Run proviso validate FILE' })
-  if (/\.xml$/i.test(file))
-    return refuse({
-      message: `Cannot validate ${file}: it is a template, and the rules apply to pipelines`,
-      hint: `Check a template with proviso prove ${file} --input …`,
-    })
+  const found = await findPipelines(given)
+  if ('unreadable' in found) return refuse(found.unreadable)
+  const { files, skipped } = found
+  const unusable = findUnusable(files, flags)
+  if (unusable) return refuse(unusable)
+  const options = await readOptions(flags)
+  if ('unreadable' in options) return refuse(options.unreadable)
+  const results: CheckedFile[] = []
+  for (const file of files) {
+    const checked = await check(file, { flags, options })
+    if ('unreadable' in checked) return refuse(checked.unreadable)
+    results.push(checked)
+  }
+  reportAll(results, flags.format)
+  if (skipped.length > 0)
+    printNote(`${count(skipped.length, 'YAML file')} without steps skipped: ${skipped.join(', ')}`)
+  return worstCode(results.map((result) => judge(result, flags)))
+}
+
+function findUnusable(files: readonly string[], flags: Flags): Unreadable | undefined {
+  const template = files.find((file) => /\.xml$/i.test(file))
+  if (template !== undefined)
+    return {
+      message: `Cannot validate ${template}: it is a template, and the rules apply to pipelines`,
+      hint: `Check a template with proviso prove ${template} --input …`,
+    }
   if (flags.updateBaseline && flags.baseline === undefined)
-    return refuse({
-      message: 'Cannot update the baseline: --baseline is missing',
-      hint: 'Pass --baseline FILE',
-    })
+    return { message: 'Cannot update the baseline: --baseline is missing', hint: 'Pass --baseline FILE' }
+  if (flags.baseline !== undefined && files.length > 1)
+    return {
+      message: `Cannot use one baseline for ${files.length} files: its entries name steps, not files`,
+      hint: 'Run proviso validate FILE --baseline FILE for each file',
+    }
+  return undefined
+}
+
+async function readOptions(flags: Flags): Promise<Or<ValidateOptions>> {
   const settings = await readSettings(flags)
-  if ('unreadable' in settings) return refuse(settings.unreadable)
+  if ('unreadable' in settings) return settings
   const { aros, profiles, profile: usual, use } = settings.config
   const used = await useModules([...use, ...flags.use])
-  if ('unreadable' in used) return refuse(used.unreadable)
+  if ('unreadable' in used) return used
   const profile = chooseProfile(flags.rules ?? usual, profiles)
-  if ('unreadable' in profile) return refuse(profile.unreadable)
+  if ('unreadable' in profile) return profile
   const capabilities = used.capabilities.map(({ capability }) => capability)
   const stages = used.stages.map(({ name }) => name)
-  const options = { settings: lintSettings(aros), aros, capabilities, stages, ...profile }
+  return { settings: lintSettings(aros), aros, capabilities, stages, ...profile }
+}
+
+/** Lints one file, fixes it if asked to, and leaves out what its baseline knows. */
+async function check(
+  file: string,
+  { flags, options }: { readonly flags: Flags; readonly options: ValidateOptions },
+): Promise<Or<CheckedFile>> {
   const linted = await lintPipeline(file, options)
-  if ('unreadable' in linted) return refuse(linted.unreadable)
-  if (linted.isInvalidYaml) {
-    reportLinted(file, linted, flags.format)
-    return exitCode('usage')
-  }
+  if ('unreadable' in linted || linted.isInvalidYaml)
+    return 'unreadable' in linted ? linted : { file, linted }
   const fixed = await fixPipeline(file, linted, { flags, options })
-  if ('unreadable' in fixed) return refuse(fixed.unreadable)
-  return finish(file, fixed, flags)
+  if ('unreadable' in fixed) return fixed
+  const reported = applyBaseline(fixed, flags)
+  return 'unreadable' in reported ? reported : { file, linted: reported }
 }
 
 function explain(id: string): number {
@@ -127,29 +171,32 @@ function explain(id: string): number {
   return exitCode('ok')
 }
 
-function finish(file: string, linted: LintedFile, flags: Flags): number {
-  const { baseline } = flags
-  let reported = linted
-  if (baseline !== undefined && flags.updateBaseline) {
+function applyBaseline(linted: LintedFile, { baseline, updateBaseline }: Flags): Or<LintedFile> {
+  if (baseline === undefined) return linted
+  if (updateBaseline) {
     const hindered = writeBaseline(baseline, linted.issues)
-    if (hindered) return refuse(hindered)
+    if (hindered) return { unreadable: hindered }
     printNote(`Wrote ${linted.issues.length} known issues to ${baseline}.`)
   }
-  if (baseline !== undefined) {
-    const read = readBaseline(baseline)
-    if ('unreadable' in read) return refuse(read.unreadable)
-    const { added, known, gone } = compareWithBaseline(linted.issues, read.baseline)
-    reported = {
-      ...linted,
-      issues: added,
-      extra: { ...linted.extra, baseline: { path: baseline, known, gone } },
-    }
-  }
-  reportLinted(file, reported, flags.format)
+  const read = readBaseline(baseline)
+  if ('unreadable' in read) return read
+  const { added, known, gone } = compareWithBaseline(linted.issues, read.baseline)
+  return { ...linted, issues: added, extra: { ...linted.extra, baseline: { path: baseline, known, gone } } }
+}
+
+function judge({ linted }: CheckedFile, flags: Flags): Outcome {
+  const { issues, isInvalidYaml } = linted
   const fails = ({ severity }: LintIssue) =>
     severity === 'error' || (severity === 'warning' && flags.failOnWarn === true)
-  if (reported.issues.some(({ code }) => isImport(code))) return exitCode('importFailed')
-  return exitCode(reported.issues.some(fails) ? 'lint' : 'ok')
+  if (isInvalidYaml) return 'usage'
+  if (issues.some(({ code }) => isImport(code))) return 'importFailed'
+  return issues.some(fails) ? 'lint' : 'ok'
+}
+
+/** The exit code of several files: an unreadable file before a failed import before a lint issue. */
+function worstCode(outcomes: readonly Outcome[]): number {
+  const worst = (['usage', 'importFailed', 'lint'] as const).find((outcome) => outcomes.includes(outcome))
+  return exitCode(worst ?? 'ok')
 }
 
 /** `--rules`: a file if one of that name exists, else a profile. */
@@ -179,7 +226,7 @@ function readBaseline(file: string): { readonly baseline: Baseline } | { readonl
 /** Returns the error if the file cannot be written. */
 function writeBaseline(file: string, issues: readonly LintIssue[]): Unreadable | undefined {
   try {
-    writeFileSync(file, `${JSON.stringify(baselineOf(issues), null, 2)}\n`)
+    writeFileSync(file, `${JSON.stringify(createBaseline(issues), null, 2)}\n`)
     return undefined
   } catch (error) {
     return cannotWrite(file, error)

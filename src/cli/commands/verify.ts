@@ -7,11 +7,11 @@ import type { AnchorCheck, Store } from '../../domain/ports/store.ts'
 import { loadEvents } from '../../engine/journal/journal.ts'
 import { loadAsks } from '../../engine/verify/rules/asks.ts'
 import { verifyHistory } from '../../engine/verify/verify.ts'
-import { env } from '../env.ts'
 import { describeExitCodes, exitCode } from '../exit-codes.ts'
 import { count } from '../one-line.ts'
 import { addStoreOption, chooseExistingStore, readStore } from '../options/store-option.ts'
 import { colors, printJson, printNote, printText } from '../print.ts'
+import { canRedraw } from '../terminal.ts'
 
 interface Flags {
   readonly store?: string
@@ -78,7 +78,7 @@ function report(
 const lossHint =
   'Put the original files back or restore a backup with `proviso restore`; `proviso doctor --accept-loss` continues without what is lost'
 
-const onTerminal = process.stderr.isTTY === true && !env.noColor
+const onTerminal = canRedraw
 
 function showCount(runs: number): void {
   if (onTerminal && runs % 100 === 0) process.stderr.write(`\r${runs} runs`)

@@ -64,7 +64,7 @@ export function toDiagnostics(
   const ofRepairs = repairs.map((repair, i): Diagnostic => {
     const { range, pointer } = located.repairs[i] ?? { range: [0, raw.length] as const, pointer: '' }
     const location = { file: name, range: toRange(range), pointer }
-    const said = { code: `repair/${repair.rule}`, message: sentenceOf(repair) }
+    const said = { code: `repair/${repair.rule}`, message: toSentence(repair) }
     return describe(location, said, repair.stage === 'extract' ? information : warning)
   })
   return [...ofIssues, ...ofRepairs]
@@ -99,7 +99,7 @@ function inSchema({ at }: Issue, { name, text }: SourceFile): { file: string; ra
   return { file: name, range: createRanges(text)([node.start, node.end]) }
 }
 
-function sentenceOf({ rule, at, before, after }: Repair): string {
+function toSentence({ rule, at, before, after }: Repair): string {
   const sentence = Object.hasOwn(rules, rule)
     ? rules[rule as RuleName].sentence
     : 'a custom stage changed the value'

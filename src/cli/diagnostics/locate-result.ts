@@ -27,7 +27,7 @@ const mostCompared = 1_000
 
 export function locateResult({ raw, repairs, issues }: ParseResult<unknown>): LocatedResult {
   const edited = editText(raw, repairs)
-  const tree = edited && treeOf(edited, repairs)
+  const tree = edited && toTree(edited, repairs)
   if (edited === undefined || tree === undefined) {
     const locate = ({ at }: Repair | Issue): Located =>
       'span' in at ? { range: at.span, pointer: '' } : { range: [0, raw.length], pointer: at.pointer }
@@ -60,7 +60,7 @@ export function locateResult({ raw, repairs, issues }: ParseResult<unknown>): Lo
 }
 
 /** Returns the tree of the edited text; `undefined` if edits are missing from the list or no value was found. */
-function treeOf({ text }: EditedText, repairs: readonly Repair[]): TreeNode | undefined {
+function toTree({ text }: EditedText, repairs: readonly Repair[]): TreeNode | undefined {
   const whole = repairs.find(({ rule }) => rule === 'text-is-value')
   if (whole) return { start: 0, end: text.length, scalar: whole.after }
   try {
@@ -80,14 +80,14 @@ function rangeAt(root: TreeNode, pointer: Pointer): TextRange {
 
 /** Returns the key alone for a renamed key, the key with its value for a dropped member. */
 function rangeOfChange(root: TreeNode, { rule, after }: Repair, pointer: Pointer): TextRange {
-  const { parent, last } = parentOf(root, pointer)
+  const { parent, last } = findParent(root, pointer)
   const member = last === undefined ? undefined : parent.members?.get(last)
   if (member && rule === 'key') return [member.keyStart, member.keyEnd]
   if (member && (after === undefined || rule === 'drop-key')) return [member.keyStart, member.node.end]
   return rangeAt(root, pointer)
 }
 
-function parentOf(root: TreeNode, pointer: Pointer): { parent: TreeNode; last: string | undefined } {
+function findParent(root: TreeNode, pointer: Pointer): { parent: TreeNode; last: string | undefined } {
   const path = tokens(pointer)
   const last = path.pop()
   return { parent: findNode(root, path.reduce<string>(child, '')).node, last }
@@ -96,7 +96,7 @@ function parentOf(root: TreeNode, pointer: Pointer): { parent: TreeNode; last: s
 /** Applies a value change to the tree, as `replay` applies it to the value; returns the root. */
 function applyChange(root: TreeNode, { rule, after }: Repair, pointer: Pointer): TreeNode {
   const removes = after === undefined || rule === 'drop-key'
-  const { parent, last } = parentOf(root, pointer)
+  const { parent, last } = findParent(root, pointer)
   if (last === undefined) return removes ? root : graft(after, root)
   if (parent.items) {
     const index = Number(last)
@@ -129,7 +129,7 @@ function findSame(value: unknown, old: TreeNode): TreeNode | undefined {
   for (let next = 0; next < queue.length && next < mostCompared; next++) {
     const node = queue[next] as TreeNode
     if (isSame(node, value)) return node
-    for (const inside of childrenOf(node)) if (queue.length < mostCompared) queue.push(inside.node)
+    for (const inside of getChildren(node)) if (queue.length < mostCompared) queue.push(inside.node)
   }
   return undefined
 }
@@ -157,7 +157,7 @@ interface Child {
   readonly from: number
 }
 
-function childrenOf(node: TreeNode): Child[] {
+function getChildren(node: TreeNode): Child[] {
   if (node.items) return node.items.map((item, i) => ({ token: String(i), node: item, from: item.start }))
   return [...(node.members ?? [])].map(([token, member]) => ({
     token,
@@ -170,7 +170,7 @@ function childrenOf(node: TreeNode): Child[] {
 function createFinder(root: TreeNode): (range: TextRange) => Pointer {
   const sorted = new Map<TreeNode, Child[]>()
   const sortedChildren = (node: TreeNode): Child[] => {
-    const known = sorted.get(node) ?? childrenOf(node).sort((a, b) => a.from - b.from)
+    const known = sorted.get(node) ?? getChildren(node).sort((a, b) => a.from - b.from)
     sorted.set(node, known)
     return known
   }

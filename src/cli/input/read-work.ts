@@ -8,9 +8,9 @@ import type { Facet } from '../../domain/facet.ts'
 import { conditionIssues } from '../../engine/decide/checks/conditions.ts'
 import { type CustomStage, detectJson } from '../../output/index.ts'
 import {
-  capabilitiesOf,
   compilePipeline,
   compileTemplate,
+  listPipelineCapabilities,
   loadPipeline,
   type ParsedTemplate,
   parseTemplate,
@@ -30,6 +30,7 @@ import {
   readSettings,
   settingsOfWork,
 } from './config-option.ts'
+import { getMcpServers, listMcpCapabilities, type McpServers } from './mcp-servers.ts'
 import { readBytes } from './read-bytes.ts'
 import { readJson } from './read-json.ts'
 import { type RunFile, readRunFile } from './read-run-file.ts'
@@ -42,6 +43,8 @@ export interface Work extends Partial<Pick<RunFile, 'envelope' | 'draft'>> {
   readonly stages?: readonly CustomStage[]
   /** Planner for envelopes without a draft. */
   readonly planner?: ServerSettings['planner']
+  /** MCP servers of the settings. */
+  readonly mcp?: McpServers
   /** Keep a ledger of corrections (`correction_ledger_enabled`). */
   readonly ledger?: boolean
   /** Keep the redacted raw texts of models (`store_raw`). */
@@ -112,6 +115,7 @@ async function readRunWork(flags: WorkFlags): Promise<Work | { readonly unreadab
     facets: used.facets,
     stages: used.stages,
     planner: serve.planner,
+    ...getMcpServers(settings.config),
     ...settingsOfWork(aros),
   }
 }
@@ -130,7 +134,12 @@ export function addInputOption(command: Command): Command {
 export function addUseOption(command: Command): Command {
   return command
     .option('-u, --use <file>', 'load capabilities from an ES module; repeatable', collect, [])
-    .option('--preset <name>', 'load built-in facets and capabilities: marketing; repeatable', collect, [])
+    .option(
+      '--preset <name>',
+      'load built-in facets and capabilities: marketing, memory; repeatable',
+      collect,
+      [],
+    )
 }
 
 /** `--file` for commands that continue a run and need its capabilities again. */
@@ -164,11 +173,12 @@ async function readPipelineFile(flags: PipelineFlags): Promise<Work | { readonly
   const { use, serve } = settings.config
   const used = await useModules([...use, ...flags.use], [...serve.presets, ...(flags.preset ?? [])])
   if ('unreadable' in used) return used
-  const brought: readonly DefinedCapability[] = capabilitiesOf(loaded.pipeline)
+  const brought: readonly DefinedCapability[] = listPipelineCapabilities(loaded.pipeline)
   const work = {
     capabilities: [...brought, ...used.capabilities],
     facets: used.facets,
     stages: used.stages,
+    ...getMcpServers(settings.config),
     ...settingsOfWork(settings.config.aros),
   }
   if (flags.wanted === 'capabilities') return work
@@ -177,7 +187,7 @@ async function readPipelineFile(flags: PipelineFlags): Promise<Work | { readonly
   const compiled = compilePipeline(loaded.pipeline, {
     input: given.input,
     aros: settings.config.aros,
-    capabilities: capabilitiesIn(used),
+    capabilities: [...capabilitiesIn(used), ...(await listMcpCapabilities(work.mcp, loaded.pipeline))],
     stages: used.stages.map(({ name }) => name),
   })
   if (!compiled.ok) return { unreadable: cannotUse(flags.file, compiled.issues) }
@@ -253,7 +263,7 @@ async function readOne(
   return { unreadable: { message: `--input ${given.slice(0, 60)} cannot be read`, hint } }
 }
 
-const hint = `Write --input name=value, --input '{"name": "value"}' or --input @file.json`
+const hint = `Write --input name=value, --input '{"name": "value"}' or --input "@file.json"`
 
 function isTemplateFile(file: string): boolean {
   return /\.xml$/i.test(file)
@@ -284,7 +294,13 @@ async function readTemplateFile(flags: TemplateFlags): Promise<Work | { readonly
   const used = await useModules([...use, ...flags.use], [...serve.presets, ...(flags.preset ?? [])])
   if ('unreadable' in used) return used
   const capabilities = [...without(defined(parsed.file), used.capabilities), ...used.capabilities]
-  const work = { capabilities, facets: used.facets, stages: used.stages, ...settingsOfWork(aros) }
+  const work = {
+    capabilities,
+    facets: used.facets,
+    stages: used.stages,
+    ...getMcpServers(settings.config),
+    ...settingsOfWork(aros),
+  }
   if (wanted === 'capabilities') return work
   const inputs = await readInputs(given)
   if ('unreadable' in inputs) return inputs

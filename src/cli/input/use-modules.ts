@@ -20,6 +20,10 @@ export interface Used {
 const presets: Readonly<
   Record<string, () => Promise<{ readonly [K in 'capabilities' | 'facets']: Readonly<Used[K]> }>>
 > = {
+  memory: async () => {
+    const { memoryTools } = await import('../../domain/memory/memory-tools.ts')
+    return { capabilities: memoryTools.map((capability) => ({ capability })), facets: [] }
+  },
   marketing: async () => (await import('../../presets/marketing/index.ts')).marketing,
 }
 

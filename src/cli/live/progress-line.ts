@@ -1,6 +1,6 @@
 /** One line on a terminal that shows how far long work has come; without a terminal, nothing is printed. */
 import type { Progress } from '../../adapters/stores/store-operations.ts'
-import { env } from '../env.ts'
+import { canRedraw } from '../terminal.ts'
 
 interface ProgressLine {
   readonly show: (progress: Progress) => void
@@ -8,10 +8,9 @@ interface ProgressLine {
 }
 
 export function createProgressLine(): ProgressLine {
-  const isOnTerminal = process.stderr.isTTY === true && !env.noColor
   return {
     show({ done, total, unit }) {
-      if (!isOnTerminal) return
+      if (!canRedraw) return
       const share =
         total === undefined || total === 0 ? '' : ` ${Math.min(100, Math.round((100 * done) / total))} %`
       process.stderr.write(
@@ -19,7 +18,7 @@ export function createProgressLine(): ProgressLine {
       )
     },
     clear() {
-      if (isOnTerminal) process.stderr.write('\r\u001b[K')
+      if (canRedraw) process.stderr.write('\r\u001b[K')
     },
   }
 }

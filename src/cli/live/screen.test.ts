@@ -1,7 +1,7 @@
 import pc from 'picocolors'
 import { describe, expect, it } from 'vitest'
 import type { NodeView } from './progress.ts'
-import { changeLine, treeLines } from './screen.ts'
+import { changeLine, treeLines } from './tree-lines.ts'
 
 const colors = pc.createColors(false)
 const now = 10_000
@@ -20,6 +20,8 @@ describe('the tree', () => {
       node('check', { parent: 'write' }),
       node('send', { parent: 'plan', status: 'awaiting_hitl', detail: 'Go ahead?' }),
       node('other', { status: 'skipped' }),
+      node('late', { status: 'cancelled', detail: 'interrupted' }),
+      node('join', { parent: 'late', joins: ['other', 'late'] }),
     ]
     expect(treeLines(nodes, { colors, now })).toEqual([
       '✓ plan  1.3 s',
@@ -27,6 +29,8 @@ describe('the tree', () => {
       '│  └─ · check',
       '└─ ? send  Go ahead?',
       '– other',
+      '⊘ late  interrupted',
+      '└─ · join  after other, late',
     ])
   })
 

@@ -1,10 +1,9 @@
 /** Shows a running run on stderr: a tree redrawn in place on a terminal, else one line per change. */
 import type { JournalEvent } from '../../domain/event.ts'
-import type { NodeStatus } from '../../domain/status.ts'
-import { env } from '../env.ts'
-import { oneLine, spell } from '../one-line.ts'
-import { type Colors, colors, printNote } from '../print.ts'
+import { colors, printNote, showBelow } from '../print.ts'
+import { canRedraw, columns, countRows, cutLine, rowsLeft, toTerminal } from '../terminal.ts'
 import type { NodeView, Progress } from './progress.ts'
+import { changeLine, traceLine, treeLines } from './tree-lines.ts'
 
 export interface Screen {
   /** Called after the progress has applied the event. */
@@ -13,47 +12,85 @@ export interface Screen {
   close(): void
 }
 
-/** `verbose` prints the trace of every model call as lines between the others (`telemetry.verbose`) and disables the tree. */
-export function createScreen(progress: Progress, { verbose }: { readonly verbose: boolean }): Screen {
-  if (verbose) return traceScreen(lineScreen(progress))
-  return process.stderr.isTTY && !env.noColor ? treeScreen(progress) : lineScreen(progress)
+interface ScreenOptions {
+  /** Prints the trace of every model call as lines between the others (`telemetry.verbose`) and disables the tree. */
+  readonly verbose: boolean
+  /** Shows nothing. */
+  readonly quiet: boolean
 }
 
-/** Disables line wrapping in the terminal, so that the number of lines to move up is exact. */
+export function createScreen(progress: Progress, { verbose, quiet }: ScreenOptions): Screen {
+  if (quiet) return { update() {}, close() {} }
+  if (verbose) return traceScreen(lineScreen(progress))
+  return canRedraw ? treeScreen(progress) : lineScreen(progress)
+}
+
+/** Disables line wrapping while drawing: a window made narrower in between must not add lines. */
 const noWrap = '\u001b[?7l'
 const wrap = '\u001b[?7h'
 const redrawMs = 100
 
+/**
+ * Rewrites only the lines that changed, each in its place, and clears to the end of the line at most: clearing the screen
+ * makes terminals with a scrollback of their own, such as tmux, keep a copy of every picture.
+ */
+function redraw(before: readonly string[], after: readonly string[]): string {
+  let text = before.length > 0 ? `\u001b[${before.length}A` : ''
+  for (const [row, line] of after.entries()) text += line === before[row] ? '\n' : `\r${line}\u001b[K\n`
+  const left = before.length - after.length
+  if (left > 0) text += `${'\r\u001b[K\n'.repeat(left)}\u001b[${left}A`
+  return text
+}
+
+/**
+ * Erases what was drawn before the window got another width. The terminal has wrapped lines that are too long by now, and
+ * remembers where: only clearing whole lines makes it forget.
+ */
+function eraseReflowed(lines: readonly string[]): string {
+  const rows = lines.reduce((sum, line) => sum + countRows(line, columns()), 0)
+  const reached = Math.min(rows, rowsLeft() + 1)
+  if (reached === 0) return ''
+  const up = `\u001b[${reached}A`
+  return `${up}${'\r\u001b[2K\n'.repeat(reached)}${up}`
+}
+
 function treeScreen(progress: Progress): Screen {
-  let drawn = 0
+  let drawn: readonly string[] = []
   let due: NodeJS.Timeout | undefined
-  const draw = (rows: number) => {
-    const lines = treeLines(progress.nodes(), { colors, now: Date.now(), rows })
-    const back = drawn > 0 ? `\u001b[${drawn}A\r\u001b[J` : ''
-    process.stderr.write(`${back}${noWrap}${lines.map((line) => `${line}\n`).join('')}${wrap}`)
-    drawn = lines.length
+  const show = (lines: readonly string[]) => {
+    process.stderr.write(`${noWrap}${redraw(drawn, lines)}${wrap}`)
+    drawn = lines
   }
+  const onResize = () => {
+    process.stderr.write(eraseReflowed(drawn))
+    drawn = []
+    draw()
+  }
+  process.stderr.on('resize', onResize)
+  const draw = () => {
+    const lines = treeLines(progress.nodes(), { colors, now: Date.now(), rows: rowsLeft() })
+    show(lines.map((line) => cutLine(toTerminal(line), columns() - 1)))
+  }
+  // Notes go above the tree, which is drawn again below them.
+  const stopBelow = showBelow({ hide: () => show([]), show: draw })
   // Redraws between events, because durations keep growing.
-  const tick = setInterval(() => draw(room()), 500)
+  const tick = setInterval(draw, 500)
   tick.unref()
   return {
     update() {
       due ??= setTimeout(() => {
         due = undefined
-        draw(room())
+        draw()
       }, redrawMs).unref()
     },
     close() {
       clearInterval(tick)
       clearTimeout(due)
-      draw(room())
+      process.stderr.off('resize', onResize)
+      stopBelow()
+      draw()
     },
   }
-}
-
-/** Keeps one line free for the cursor. */
-function room(): number {
-  return Math.max((process.stderr.rows ?? 24) - 2, 3)
 }
 
 function traceScreen(under: Screen): Screen {
@@ -88,145 +125,4 @@ function lineScreen(progress: Progress): Screen {
     },
     close() {},
   }
-}
-
-// Renders the node states of a run as lines of text. Pure, for tests.
-
-interface Drawing {
-  readonly colors: Colors
-  /** Milliseconds since 1970, for durations of active nodes. */
-  readonly now: number
-  /** Maximum number of lines; active nodes come first. Default: all. */
-  readonly rows?: number
-}
-
-interface Mark {
-  readonly sign: string
-  readonly color: 'green' | 'red' | 'yellow' | 'cyan' | 'dim'
-  /** Word for lines without a tree; empty for a status that gets no line. */
-  readonly word: string
-}
-
-const marks: Record<NodeStatus, Mark> = {
-  pending: { sign: '·', color: 'dim', word: '' },
-  ready: { sign: '·', color: 'dim', word: '' },
-  running: { sign: '▸', color: 'cyan', word: 'running' },
-  judging: { sign: '▸', color: 'cyan', word: '' },
-  waiting: { sign: '↻', color: 'yellow', word: 'waits' },
-  awaiting_hitl: { sign: '?', color: 'yellow', word: 'asks' },
-  completed: { sign: '✓', color: 'green', word: 'completed' },
-  error: { sign: '✗', color: 'red', word: 'failed' },
-  skipped: { sign: '–', color: 'dim', word: 'skipped' },
-}
-
-/** One line per node, drawn as a tree. */
-export function treeLines(nodes: readonly NodeView[], drawing: Drawing): string[] {
-  const placed = arrangeTree(nodes)
-  const shown = choose(placed, drawing.rows ?? placed.length)
-  const lines = shown.map(({ node, branch }) => drawing.colors.dim(branch) + describe(node, drawing))
-  const left = placed.length - shown.length
-  return left === 0 ? lines : [...lines, drawing.colors.dim(`… and ${left} more`)]
-}
-
-/** Renders one line for one node, for output that is not a terminal; `undefined` for a status that gets no line. */
-export function changeLine(node: NodeView, { colors, now }: Drawing): string | undefined {
-  const { word, color, sign } = marks[node.status]
-  if (word === '') return undefined
-  const { startedAt, ...rest } = node
-  // Omits the duration of an active node: it is out of date as soon as it is printed.
-  const shown = node.endedAt === undefined ? rest : node
-  return `${colors[color](sign)} ${nameOf(node)} ${word}${facts(shown, now)}`
-}
-
-/** Renders an event of a model call's trace: its node, its type and its data. */
-function traceLine({ nodeId, payload }: JournalEvent<'log'>, colors: Colors): string {
-  const said = Object.entries(payload.payload ?? {}).map(
-    ([key, value]) => `${key}=${typeof value === 'string' ? value : JSON.stringify(value)}`,
-  )
-  const whose = nodeId === undefined ? '' : `${oneLine(nodeId, 60)} `
-  return `${colors.dim('·')} ${whose}${payload.event}${colors.dim(oneLine(said.map((each) => ` ${each}`).join(''), 200))}`
-}
-
-function describe(node: NodeView, { colors, now }: Drawing): string {
-  const { sign, color } = marks[node.status]
-  const name =
-    node.status === 'pending' || node.status === 'skipped' ? colors.dim(nameOf(node)) : nameOf(node)
-  return `${colors[color](sign)} ${name}${colors.dim(facts(node, now))}`
-}
-
-function nameOf({ id, label }: NodeView): string {
-  return label === undefined || label === id ? oneLine(id, 60) : `${oneLine(label, 60)} (${oneLine(id, 40)})`
-}
-
-function facts(node: NodeView, now: number): string {
-  const { status, attempts, startedAt, endedAt, detail, iterations } = node
-  const parts = [
-    iterations === undefined ? '' : `${iterations.ended}/${iterations.total}`,
-    iterations === undefined || iterations.failed === 0 ? '' : `${iterations.failed} failed`,
-    attempts > 1 ? `attempt ${attempts}` : '',
-    startedAt === undefined || status === 'skipped' ? '' : spell((endedAt ?? now) - startedAt),
-    detail === undefined ? '' : oneLine(detail),
-  ].filter((part) => part !== '')
-  return parts.length === 0 ? '' : `  ${parts.join(', ')}`
-}
-
-interface TreeRow {
-  readonly node: NodeView
-  /** The tree lines in front of the node. */
-  readonly branch: string
-}
-
-/** Maximum depth of drawn branches; deeper ones would use too much width. */
-const deepest = 12
-
-function arrangeTree(nodes: readonly NodeView[]): TreeRow[] {
-  const children = new Map<string | undefined, NodeView[]>()
-  for (const node of nodes) {
-    const siblings = children.get(node.parent)
-    if (siblings) siblings.push(node)
-    else children.set(node.parent, [node])
-  }
-  const placed: TreeRow[] = []
-  const open: { node: NodeView; branch: string; below: string; depth: number }[] = []
-  const push = (parent: string | undefined, below: string, depth: number) => {
-    const siblings = children.get(parent) ?? []
-    for (const [back, node] of [...siblings].reverse().entries()) {
-      const last = back === 0
-      const flat = depth === 0 || depth > deepest
-      open.push({
-        node,
-        branch: flat ? below : `${below}${last ? '└─ ' : '├─ '}`,
-        below: flat ? below : `${below}${last ? '   ' : '│  '}`,
-        depth,
-      })
-    }
-  }
-  push(undefined, '', 0)
-  for (let next = open.pop(); next; next = open.pop()) {
-    placed.push({ node: next.node, branch: next.branch })
-    push(next.node.id, next.below, next.depth + 1)
-  }
-  return placed
-}
-
-const urgency: Partial<Record<NodeStatus, number>> = {
-  error: 0,
-  awaiting_hitl: 0,
-  running: 1,
-  judging: 1,
-  waiting: 2,
-}
-
-/** Selects nodes when not all fit: first those waiting for a person, then active ones, then the rest, in tree order. */
-function choose(placed: readonly TreeRow[], rows: number): readonly TreeRow[] {
-  if (placed.length <= rows) return placed
-  const room = Math.max(rows - 1, 0)
-  const chosen = new Set(
-    placed
-      .map((entry, index) => ({ entry, index, rank: urgency[entry.node.status] ?? 3 }))
-      .sort((one, other) => one.rank - other.rank || one.index - other.index)
-      .slice(0, room)
-      .map(({ entry }) => entry),
-  )
-  return placed.filter((entry) => chosen.has(entry))
 }

@@ -1,4 +1,4 @@
-/** Parses option values: durations, whole numbers and ports. */
+/** Parses option values: durations, whole numbers, amounts and ports. */
 import { InvalidArgumentError } from 'commander'
 
 const units = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 7 * 86_400_000 } as const
@@ -19,6 +19,12 @@ export function wholeNumber(text: string): number {
     throw new InvalidArgumentError('Must be a whole number above zero.')
   }
   return value
+}
+
+/** Parses an amount of money: 0.05, 2. */
+export function amount(text: string): number {
+  if (!/^\d+(\.\d+)?$/.test(text)) throw new InvalidArgumentError('Must be a number, such as 0.05 or 2.')
+  return Number(text)
 }
 
 /** Parses a port from 0 to 65535, where 0 picks a free one. */

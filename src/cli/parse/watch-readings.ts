@@ -65,7 +65,7 @@ async function readOnEveryChange(
       if ((await watch.wait(graceMs)) === 'ended') return
       reading = await readAnswer(request)
     }
-    const contents = contentsOf(reading)
+    const contents = getContents(reading)
     if (!known || contents.some((text, i) => text !== known?.[i])) report(reading, number++)
     known = contents
     if ((await watch.wait()) === 'ended') return
@@ -76,7 +76,7 @@ function isMissing(reading: Reading): boolean {
   return reading.kind === 'unusable' && reading.why.missing === true
 }
 
-function contentsOf(reading: Reading): readonly string[] {
+function getContents(reading: Reading): readonly string[] {
   if (reading.kind === 'read') return [reading.kind, reading.result.raw, reading.schema?.text ?? '']
   return [reading.kind, reading.why.message, JSON.stringify(reading.diagnostics)]
 }
@@ -111,7 +111,7 @@ const latestMs = 500
  */
 function watchFiles(files: readonly string[]): FileWatch {
   const watchers = new Map<string, FSWatcher>()
-  let wanted = foldersOf(files)
+  let wanted = groupByFolder(files)
   const state: { changed: boolean; ended: boolean; lost?: Error } = { changed: false, ended: false }
   let since: number | undefined
   let timer: NodeJS.Timeout | undefined
@@ -144,7 +144,7 @@ function watchFiles(files: readonly string[]): FileWatch {
   }
   /** Watches the current folders of the files again, because a symbolic link may have a new target. */
   const follow = () => {
-    wanted = foldersOf(files)
+    wanted = groupByFolder(files)
     for (const [folder, watcher] of watchers) {
       if (wanted.has(folder)) continue
       watcher.close()
@@ -194,7 +194,7 @@ function sleepUntil(onWake: (woken: () => void) => void, timeoutMs: number | und
 }
 
 /** Returns the folders to watch with the file names in each: of every file, and of the target of a symbolic link. */
-function foldersOf(files: readonly string[]): Map<string, Set<string>> {
+function groupByFolder(files: readonly string[]): Map<string, Set<string>> {
   const folders = new Map<string, Set<string>>()
   for (const path of files.flatMap((file) => [resolve(file), ...realPath(file)])) {
     const names = folders.get(dirname(path)) ?? new Set()

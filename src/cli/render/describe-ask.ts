@@ -6,20 +6,22 @@ import { oneLine } from '../one-line.ts'
 import { type Colors, redactor } from '../print.ts'
 import { commandLine } from '../shell.ts'
 
-/** Remaining arguments of the command that continues the run: its store, and the files with its capabilities. */
+/** Remaining arguments of the command that continues the run: its store, the files with its capabilities, its models. */
 export interface Again {
   readonly store: readonly string[]
   readonly file?: string
   readonly use: readonly string[]
   readonly preset?: readonly string[]
+  readonly models?: readonly string[]
 }
 
-export function againFlags({ store, file, use, preset = [] }: Again): string[] {
+export function againFlags({ store, file, use, preset = [], models = [] }: Again): string[] {
   return [
     ...store,
     ...(file === undefined ? [] : ['--file', file]),
     ...use.flatMap((module) => ['--use', module]),
     ...preset.flatMap((name) => ['--preset', name]),
+    ...models,
   ]
 }
 
@@ -79,6 +81,9 @@ export function describeAnswer(ask: Ask, again: Again, colors: Colors): string[]
       ? [
           `  ${colors.dim(`After reject: ${ask.rejectAction?.type ?? 'fail'}, or with --reject-action ${ask.rejectActions.join(', ')}`)}`,
         ]
+      : []),
+    ...(ask.grants
+      ? [`  ${colors.dim('To allow later calls of the tool in this run, too: approve --grant run')}`]
       : []),
     ...(needsValue
       ? [`  ${colors.dim(`JSON must satisfy ${oneLine(JSON.stringify(ask.schema), 300)}`)}`]

@@ -3,7 +3,7 @@
 import type { Cause, Diagnostic, DiagnosticBundle } from '../../domain/diagnostic.ts'
 import type { RaoRow } from '../../domain/plan/rao-rows.ts'
 import { type Choice, diagnosticTable, isConsequence } from '../../plan/index.ts'
-import { treeLines } from '../live/screen.ts'
+import { treeLines } from '../live/tree-lines.ts'
 import { oneLine } from '../one-line.ts'
 import type { Colors } from '../print.ts'
 import type { ProofView, Verdict, VerdictRow } from './proof-view.ts'
@@ -143,13 +143,13 @@ function describe(diagnostic: Diagnostic, mark: string, colors: Colors): string[
   const what = constraint ?? constraintId ?? 'the plan satisfies the contract'
   return [
     `${mark} ${colors.bold(oneLine(where.join(', ') || 'the whole plan'))}  not shown: ${oneLine(what, 300)}`,
-    `  ${reasonOf(diagnostic)}`,
+    `  ${getReason(diagnostic)}`,
     ...(suggestion === undefined ? [] : [`  ${colors.dim(oneLine(suggestion, 300))}`]),
   ]
 }
 
 /** Uses the sentence of the diagnostic's table row if there is one, else its cause. */
-function reasonOf({ cause, details }: Diagnostic): string {
+function getReason({ cause, details }: Diagnostic): string {
   const code = String(details?.['code'] ?? '')
   return Object.hasOwn(diagnosticTable, code)
     ? diagnosticTable[code as keyof typeof diagnosticTable].sentence

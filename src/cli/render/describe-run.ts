@@ -53,13 +53,13 @@ export function describeRun(shown: ShownRun): string {
 /** Counts items and rounds at their map or loop; failed ones and ones waiting for a person get a line each, up to a limit. */
 function withoutItems({ nodes, plan }: ShownRun): readonly ShownNode[] {
   const planned = (plan?.nodes ?? []).filter(({ body }) => body).map(({ id }) => id)
-  const mapOf = (nodeId: string) =>
+  const findMap = (nodeId: string) =>
     planned.find((id) => nodeId.startsWith(`${id}[`) || nodeId.startsWith(`${id}#`))
   const isNotable = ({ status, nodeId }: ShownNode) =>
     (status === 'error' || status === 'awaiting_hitl') && !/(\]|#\d+)$/.test(nodeId)
-  const inside = nodes.filter((row) => mapOf(row.nodeId) !== undefined && isNotable(row))
+  const inside = nodes.filter((row) => findMap(row.nodeId) !== undefined && isNotable(row))
   const shown = new Set(inside.slice(0, mostItems))
-  return nodes.filter((row) => shown.has(row) || mapOf(row.nodeId) === undefined)
+  return nodes.filter((row) => shown.has(row) || findMap(row.nodeId) === undefined)
 }
 
 const mostItems = 20

@@ -6,7 +6,7 @@ import type { Envelope } from '../../domain/envelope.ts'
 import { type RaoRow, raoRows } from '../../domain/plan/rao-rows.ts'
 import type { Draft, Edge, Source } from '../../domain/plan.ts'
 import type { ProveResult } from '../../plan/index.ts'
-import { membersOf } from '../../schema/build/project.ts'
+import { listMembers } from '../../schema/build/project.ts'
 import { describeCondition, parseCondition } from '../../schema/condition/condition.ts'
 import type { NodeView } from '../live/progress.ts'
 
@@ -55,7 +55,7 @@ export function viewProof({ envelope, draft, proof }: Proved): ProofView {
 }
 
 function answerRows({ envelope, draft, proof }: Proved, all: readonly Diagnostic[]): VerdictRow[] {
-  const members = membersOf(envelope.outputContract.schema)
+  const members = listMembers(envelope.outputContract.schema)
   const names = members.length === 0 ? [''] : members.map(({ name }) => name)
   const output = proof.ok ? proof.plan.output : draft.output
   return names.flatMap((name): VerdictRow[] => {
@@ -107,7 +107,7 @@ function constraintRow(
   const guards = nodes
     .filter((node) => node.guards.some((guard) => guard.constraintId === constraintId))
     .map(({ id }) => id)
-  const verdict = verdictOf(said, guards)
+  const verdict = getVerdict(said, guards)
   const by = verdict === 'checked' ? guards : verdict === 'proved' ? enforcers : []
   return {
     name: constraintId,
@@ -117,7 +117,7 @@ function constraintRow(
   }
 }
 
-function verdictOf(said: Diagnostic | undefined, guards: readonly string[]): Verdict {
+function getVerdict(said: Diagnostic | undefined, guards: readonly string[]): Verdict {
   if (said?.status === 'unsatisfied') return said.severity === 'hard' ? 'missing' : 'wished'
   if (guards.length > 0) return 'checked'
   return said === undefined || said.status === 'satisfied' ? 'proved' : 'wished'

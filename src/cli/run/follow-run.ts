@@ -1,4 +1,5 @@
 /** Executes one run until it ends or waits for a person, shows it, and reports its result. Shared by `run`, `reply`, `resume` and `cancel`. */
+import { providersFromKeys } from '../../adapters/models/index.ts'
 import { type App, createApp, fallbackModel, type PlannerChoice, type RunResult } from '../../app.ts'
 import { pick } from '../../base/json.ts'
 import { failureHint } from '../../domain/attempt/failure-code.ts'
@@ -11,12 +12,15 @@ import type { RunStatus } from '../../domain/status.ts'
 import { readEnv } from '../../env.ts'
 import { env } from '../env.ts'
 import { exitCode, type Outcome } from '../exit-codes.ts'
+import { printMcpProblem } from '../input/mcp-servers.ts'
 import type { Work, WorkFlags } from '../input/read-work.ts'
 import { onInterrupt } from '../interrupt.ts'
 import { createProgress, type Progress } from '../live/progress.ts'
 import { createScreen, type Screen } from '../live/screen.ts'
 import { missingError } from '../missing-capabilities.ts'
-import { count, spell } from '../one-line.ts'
+import { count, oneLine, spell } from '../one-line.ts'
+import type { ModelChoice } from '../options/model-option.ts'
+import type { Shown } from '../options/progress-option.ts'
 import type { StoreChoice } from '../options/store-option.ts'
 import { colors, printIssues, printJson, printNote, printProblem } from '../print.ts'
 import { type Again, againFlags, describeAnswer, describeAsk } from '../render/describe-ask.ts'
@@ -24,18 +28,21 @@ import { describeDiagnostics } from '../render/describe-proof.ts'
 import { describeDoubts } from '../render/describe-run.ts'
 import { chooseServedPlanner } from '../serve/choose-models.ts'
 import { commandLine } from '../shell.ts'
+import { isInteractive } from '../terminal.ts'
+import { answerAsks } from './answer-asks.ts'
 
 interface Session {
   readonly store: StoreChoice
   readonly work: Pick<
     Work,
-    'capabilities' | 'facets' | 'stages' | 'ledger' | 'storeRaw' | 'verbose' | 'planner'
+    'capabilities' | 'facets' | 'stages' | 'ledger' | 'storeRaw' | 'verbose' | 'planner' | 'mcp'
   >
   /** Source of the work, for suggested commands. */
   readonly flags: WorkFlags
-  /** Print events as lines on stdout instead of a tree on stderr. */
-  readonly json: boolean
-  /** Name recorded when Ctrl-C cancels the run. */
+  readonly shown: Shown
+  /** Which models are called. Default: those of the environment. */
+  readonly models?: ModelChoice
+  /** Name recorded when Ctrl-C cancels the run, and when an ask is answered at the terminal. */
   readonly by: string
   /** The status for exit code 0. Default `completed`. */
   readonly wanted?: RunStatus
@@ -49,16 +56,18 @@ export interface Begun {
 
 /** Executes the run that `begin` starts or wakes; returns the exit code. */
 export async function executeRun(session: Session, begin: (app: App) => Promise<Begun>): Promise<number> {
-  const { store, work, json } = session
+  const { store, work, shown } = session
   const crash = createCrash()
   const app = await createApp({
     store: store.spec,
     capabilities: work.capabilities,
     facets: work.facets,
     ...(work.stages && { stages: work.stages }),
+    ...(work.mcp && { mcp: work.mcp, onMcpLog: printMcpProblem }),
     ...(work.ledger && { ledger: true }),
     ...pick(work, ['storeRaw']),
-    ...(work.planner && { planner: plannerOf(work.planner) }),
+    ...(session.models?.providers && { providers: session.models.providers }),
+    ...(work.planner && { planner: choosePlanner(work.planner, session.models) }),
     // Claims only its own run: other runs of the store may need capabilities that are not loaded here.
     claim: 'own',
     onCrash: crash.report,
@@ -67,9 +76,9 @@ export async function executeRun(session: Session, begin: (app: App) => Promise<
   try {
     const begun = await begin(app)
     const ctrlC = cancelOnInterrupt(app, begun.runId, session.by)
-    const { result, state } = await Promise.race([show(app, begun, session), crash.of(begun.runId)])
+    const { result, state } = await Promise.race([converse(app, begun, session), crash.of(begun.runId)])
     ctrlC.takeBack()
-    const again: Again = { store: store.flags, ...session.flags }
+    const again: Again = { store: store.flags, ...session.flags, models: session.models?.flags ?? [] }
     return reportRun({
       result,
       state,
@@ -77,36 +86,61 @@ export async function executeRun(session: Session, begin: (app: App) => Promise<
       forgets: store.forgets,
       wanted: session.wanted ?? 'completed',
       interrupted: ctrlC.pressed(),
-      quiet: json,
+      ...shown,
     })
   } finally {
     await app.close()
+    session.models?.finish()
   }
 }
 
 /** Chooses the planner as `serve` does; prints a note only if it is not the search. */
-function plannerOf(settings: NonNullable<Work['planner']>): PlannerChoice {
+function choosePlanner(settings: NonNullable<Work['planner']>, models?: ModelChoice): PlannerChoice {
+  if (models?.isRehearsal) return { mode: 'search' }
   const config = readEnv()
   const defaultModel = config.defaultModel ?? fallbackModel
-  const { planner, note } = chooseServedPlanner(settings, { env: config, defaultModel })
+  const providers = models?.providers ?? providersFromKeys(config)
+  const { planner, note } = chooseServedPlanner(settings, { providers, defaultModel })
   if (settings.mode !== 'search') printNote(note)
   return planner
 }
 
-async function show(
-  app: App,
-  { runId, after }: Begun,
-  { json, work: { verbose = false } }: Pick<Session, 'json' | 'work'>,
-): Promise<{ result: RunResult; state: RunState }> {
+/** Shows the run; where a person sits at the terminal, asks are answered there and the run continues. */
+async function converse(app: App, begun: Begun, session: Session): Promise<Ended> {
+  let ended = await show(app, begun, session)
+  const { json, quiet } = session.shown
+  while (isInteractive && !json && !quiet) {
+    const { openAsks } = ended.result
+    const asks = openAsks.flatMap((requestId) => ended.state.asks.get(requestId) ?? [])
+    const after = ended.seq
+    if (asks.length === 0 || !(await answerAsks({ app, runId: begun.runId, asks, by: session.by }))) break
+    ended = await show(app, { ...begun, after }, session)
+  }
+  return ended
+}
+
+interface Ended {
+  readonly result: RunResult
+  readonly state: RunState
+  /** The last event that was shown. */
+  readonly seq: number
+}
+
+async function show(app: App, { runId, after }: Begun, { shown: how, work }: Session): Promise<Ended> {
   const progress = createProgress()
-  const shown = json ? frameLines(progress, app.redactor) : createScreen(progress, { verbose })
+  const verbose = how.verbose || work.verbose === true
+  const shown = how.json
+    ? frameLines(progress, app.redactor)
+    : createScreen(progress, { quiet: how.quiet, verbose })
+  let seq = after
   const result = await follow(app, runId, (event) => {
     progress.take(event)
+    seq = event.seq
     if (event.seq > after) shown.update(event)
   })
   shown.close()
   // A settled run has events, so the state is defined.
-  return { result, state: progress.state as RunState }
+  return { result, state: progress.state as RunState, seq }
 }
 
 /** Passes every event of the run once and in order, until the run ends or waits. */
@@ -195,6 +229,8 @@ interface Report {
   /** The user pressed Ctrl-C. */
   readonly interrupted: boolean
   /** The events are already printed: print only what needs a person. */
+  readonly json: boolean
+  /** Print only the result, errors and asks. */
   readonly quiet: boolean
 }
 
@@ -211,25 +247,28 @@ const outcomes: Record<RunStatus, Outcome> = {
 
 /** Prints the output of the run on stdout, or its failure on stderr, and returns the exit code. */
 function reportRun(report: Report): number {
-  const { result, state, quiet, interrupted, wanted } = report
-  if (result.status === 'completed' && !quiet) printDone(result, state)
+  const { result, state, json, interrupted, wanted } = report
+  if (result.status === 'completed' && !json) printDone(result, state, report.quiet)
   const { warnings = [] } = state.plan?.diagnostics ?? {}
-  if (!quiet) for (const line of describeDiagnostics({ failures: [], warnings }, colors)) printNote(line)
-  if (result.inDoubt && !quiet) printNote(`${colors.yellow('!')} in doubt: ${describeDoubts(result.inDoubt)}`)
+  if (!json && !report.quiet)
+    for (const line of describeDiagnostics({ failures: [], warnings }, colors)) printNote(line)
+  if (result.inDoubt && !json) printNote(`${colors.yellow('!')} in doubt: ${describeDoubts(result.inDoubt)}`)
   const error = state.finished?.error
   if (result.status === wanted && wanted !== 'completed') {
-    if (!quiet) printNote(`${colors.green('✓')} ${error?.message ?? result.status}: run ${result.runId}`)
+    if (!json && !report.quiet)
+      printNote(`${colors.green('✓')} ${error?.message ?? result.status}: run ${result.runId}`)
     return exitCode('ok')
   }
-  if (error && !quiet) printFailure(result.runId, error, report)
+  if (error && !json) printFailure(result.runId, error, report)
   if (outcomes[result.status] === 'waiting') printWaiting(report)
   if (interrupted && result.status === 'cancelled') return exitCode('interrupted')
   return exitCode(result.failure === 'budget/exhausted' ? 'budget' : outcomes[result.status])
 }
 
-function printDone(result: RunResult, state: RunState): void {
+function printDone(result: RunResult, state: RunState, quiet: boolean): void {
   const usage = count(state.budget.calls, 'call')
-  printNote(colors.dim(`completed: run ${result.runId}, plan version ${state.planVersion}, ${usage}`))
+  if (!quiet)
+    printNote(colors.dim(`completed: run ${result.runId}, plan version ${state.planVersion}, ${usage}`))
   if (result.degraded) printNote(`${colors.yellow('!')} ${describeDegraded(result.degraded, state)}`)
   printJson(result.output, 'indented')
 }
@@ -242,11 +281,14 @@ function describeDegraded(nodes: readonly string[], { finished }: RunState): str
 
 function printFailure(runId: string, error: Failure, { again, forgets }: Report): void {
   const diagnostics = error.details?.['diagnostics'] as unknown as DiagnosticBundle | undefined
+  const { nodeId } = error.details ?? {}
+  const node = typeof nodeId === 'string' ? oneLine(nodeId, 60) : undefined
+  const message = node === undefined ? error.message : `node ${node} failed: ${error.message}`
   printProblem(
-    diagnostics ? 'the plan was rejected: it is not shown that it can satisfy the contract' : error.message,
+    diagnostics ? 'the plan was rejected: it is not shown that it can satisfy the contract' : message,
   )
   if (diagnostics) for (const line of describeDiagnostics(diagnostics, colors)) printNote(line)
-  printIssues(error.issues ?? [], 'the answer', '')
+  printIssues(error.issues ?? [], node === undefined ? 'the answer' : `the text of ${node}`, '')
   // Findings of a proof, and issues with a hint, already say how to fix them.
   const hasHint = diagnostics !== undefined || error.issues?.some(({ hint }) => hint !== undefined)
   const hint = hasHint ? undefined : failureHint(error.code)

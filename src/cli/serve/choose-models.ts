@@ -1,6 +1,7 @@
 /** Chooses the models and the planner of `proviso serve`, with the lines to print about them. */
+import { createRequire } from 'node:module'
 import { findProvider, missingProviderHint, providersFromKeys } from '../../adapters/models/index.ts'
-import { providerRows } from '../../adapters/providers/provider-table.ts'
+import { providerRows, providerTable } from '../../adapters/providers/provider-table.ts'
 import { type PlannerChoice, rehearsalProvider } from '../../app.ts'
 import { ProvisoError } from '../../base/errors/error.ts'
 import type { Provider } from '../../domain/ports/provider.ts'
@@ -26,15 +27,17 @@ export async function chooseModels(
       ([name, { defaultModel }]) => defaultModel && settings[`${name}ApiKey`] !== undefined,
     ) ?? []
   const model = env.defaultModel ?? found?.defaultModel
-  if (found && model !== undefined)
-    return { defaultModel: model, note: `Models: ${model}, with the key for ${found.title}.` }
-  if (env.compatibleBaseUrl !== undefined)
-    return {
-      note: `Models: the server at ${env.compatibleBaseUrl}; a node names its model as compatible/MODEL.`,
-    }
+  if (found && model !== undefined) {
+    const note = `Models: ${model}, with the key for ${found.title}.`
+    return { defaultModel: model, note: `${note}${installNote(found.package)}` }
+  }
+  if (env.compatibleBaseUrl !== undefined) {
+    const note = `Models: the server at ${env.compatibleBaseUrl}; a node names its model as compatible/MODEL.`
+    return { note: `${note}${installNote(providerTable.compatible.package)}` }
+  }
   if (!dev)
     return {
-      note: 'Models: none, for there is no key; set OPENAI_API_KEY, ANTHROPIC_API_KEY or GEMINI_API_KEY.',
+      note: 'Models: none, because no API key is set; set OPENAI_API_KEY, ANTHROPIC_API_KEY or GEMINI_API_KEY.',
     }
   return {
     // Models that name their own server address are still called there.
@@ -43,14 +46,26 @@ export async function chooseModels(
   }
 }
 
+/** Returns the install command of a package that is missing: calls would fail without it, later and one by one. */
+function installNote(wanted: string | undefined): string {
+  if (wanted === undefined) return ''
+  const name = wanted.slice(0, wanted.lastIndexOf('@'))
+  try {
+    createRequire(import.meta.url).resolve(name)
+    return ''
+  } catch {
+    return ` They cannot be called yet: run \`npm install ${wanted}\`.`
+  }
+}
+
 /** Chooses the planner from the settings. The rehearsal model of development mode never plans: its drafts would match the schema but make no plan. */
 export function chooseServedPlanner(
   planner: ServerSettings['planner'],
-  { env, defaultModel }: { readonly env: EnvConfig; readonly defaultModel: string },
+  { providers, defaultModel }: { readonly providers: readonly Provider[]; readonly defaultModel: string },
 ): { readonly planner: PlannerChoice; readonly note: string } {
   const { mode, model = defaultModel, timeoutMs, maxCapabilities } = planner
   if (mode === 'search') return { planner: { mode }, note: 'Planner: search.' }
-  if (findProvider(providersFromKeys(env), model) === undefined) {
+  if (findProvider(providers, model) === undefined) {
     const hint = missingProviderHint(model)
     if (mode === 'model')
       throw new ProvisoError('option/invalid', `Cannot plan with the model "${model}": it has no provider`, {

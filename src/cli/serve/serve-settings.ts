@@ -1,9 +1,11 @@
 /** Settings of `proviso serve`: its flags that are also settings of `proviso.toml`, the limits of the HTTP server, and a check of the environment variables. */
 import type { Command } from 'commander'
 import { providerTable } from '../../adapters/providers/provider-table.ts'
+import type { AppOptions } from '../../app.ts'
 import { closest } from '../../base/closest.ts'
 import { ProvisoError } from '../../base/errors/error.ts'
-import { envNames } from '../../env.ts'
+import type { Role } from '../../domain/ports/records.ts'
+import { type EnvConfig, envNames } from '../../env.ts'
 import {
   type ArosKey,
   arosTable,
@@ -14,7 +16,7 @@ import {
   serverKeys,
   serverTable,
 } from '../../pipeline/index.ts'
-import type { ServerLimits } from '../../server/index.ts'
+import { type JwtOptions, type ServerLimits, type SignInOptions, shortestToken } from '../../server/index.ts'
 
 interface FlagRow {
   readonly flag: string
@@ -119,6 +121,54 @@ export function serverLimits(
   }
 }
 
+/** The identity provider, from the settings; undefined without an issuer. */
+export function chooseJwt(
+  auth: ServerSettings['auth'],
+  { authSecret }: Pick<EnvConfig, 'authSecret'>,
+): JwtOptions | undefined {
+  if (auth === undefined) return undefined
+  const { roles, clientId: _clientId, scope: _scope, ...given } = auth
+  const entries = roles.map((entry) => {
+    const cut = entry.lastIndexOf('=')
+    // Validated by the schema of the setting.
+    return [entry.slice(0, cut), entry.slice(cut + 1) as Role] as const
+  })
+  return {
+    ...given,
+    ...(authSecret !== undefined && { secret: authSecret }),
+    ...(entries.length > 0 && { roles: Object.fromEntries(entries) }),
+  }
+}
+
+/** The sign-in of the console at the identity provider; undefined without a client id. */
+export function chooseSignIn(
+  auth: ServerSettings['auth'],
+  { authClientSecret }: Pick<EnvConfig, 'authClientSecret'>,
+): SignInOptions | undefined {
+  if (auth?.clientId === undefined) return undefined
+  return {
+    clientId: auth.clientId,
+    ...(auth.scope !== undefined && { scope: auth.scope }),
+    ...(authClientSecret !== undefined && { clientSecret: authClientSecret }),
+  }
+}
+
+// Webhooks of the operator, from the settings.
+
+/** Throws if there are webhooks and no secret: an unsigned webhook could be forged. */
+export function chooseWebhooks(
+  { urls, events, timeoutMs, maxTries }: ServerSettings['webhooks'],
+  { webhookSecret: secret = '' }: Pick<EnvConfig, 'webhookSecret'>,
+): NonNullable<AppOptions['webhooks']> {
+  if (urls.length > 0 && secret.length < shortestToken)
+    throw new ProvisoError(
+      'option/invalid',
+      `webhooks.urls is set, so ${envNames.webhookSecret[0]} must have at least ${shortestToken} characters`,
+      { hint: 'Create one with `openssl rand -hex 32`' },
+    )
+  return { endpoints: urls.map((url) => ({ url, secret, events })), timeoutMs, retry: { max: maxTries } }
+}
+
 // Reports environment variables that have no effect: misspelled, specified but not implemented, or with an invalid value.
 
 /** Specified variables that this server does not read, with what to set instead. */
@@ -131,7 +181,6 @@ const notBuilt: Readonly<Record<string, string>> = {
   HITL_MAX_REQUESTS: 'set `constraints.maxAsks` of the envelope (default 3)',
   SSE_CONCURRENCY: 'set PROVISO_MAX_STREAMS',
   SSE_MAX_PENDING: 'set PROVISO_MAX_STREAMS',
-  USE_FLEX_AGENTS_POPUP: 'it belongs to a user interface that is not part of this server',
 }
 
 const ours = /^(PROVISO|FLEX|FLUJO|HITL|SSE|USE_FLEX|VITE_USE_FLEX)_/
@@ -165,8 +214,8 @@ function describe(name: string, known: readonly string[]): string {
   if (instead !== undefined) return `${name} has no effect here: ${instead}.`
   const meant = closest(name, known)
   return meant === undefined
-    ? `${name} has no effect: there is no such variable.`
-    : `${name} has no effect: there is no such variable. Did you mean ${meant}?`
+    ? `${name} has no effect: unknown variable.`
+    : `${name} has no effect: unknown variable. Did you mean ${meant}?`
 }
 
 type Variables = Readonly<Record<string, string | undefined>>

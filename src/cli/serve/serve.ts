@@ -1,4 +1,5 @@
 /** Runs the server of `proviso serve`: a store, an app on it, the routes, and a graceful shutdown. */
+import { providersFromKeys } from '../../adapters/models/index.ts'
 import { type App, createApp, fallbackModel, openStore } from '../../app.ts'
 import { ProvisoError } from '../../base/errors/error.ts'
 import { pick } from '../../base/json.ts'
@@ -17,6 +18,7 @@ import {
 import { env as own } from '../env.ts'
 import { exitCode } from '../exit-codes.ts'
 import { noteUnusedSettings, readSettings } from '../input/config-option.ts'
+import { printMcpLog } from '../input/mcp-servers.ts'
 import { readWork } from '../input/read-work.ts'
 import { onInterrupt } from '../interrupt.ts'
 import { createMissingCapabilityNotice } from '../missing-capabilities.ts'
@@ -24,9 +26,17 @@ import { readPort } from '../options/option-parsers.ts'
 import { chooseLastingStore, type StoreChoice } from '../options/store-option.ts'
 import { colors, printNote, printText, refuse } from '../print.ts'
 import { commandLine } from '../shell.ts'
-import { version } from '../version.ts'
+import { findConsole, version } from '../version.ts'
 import { chooseModels, chooseServedPlanner } from './choose-models.ts'
-import { findInvalidVariables, findUnusedVariables, serverLimits, settingFlags } from './serve-settings.ts'
+import {
+  chooseJwt,
+  chooseSignIn,
+  chooseWebhooks,
+  findInvalidVariables,
+  findUnusedVariables,
+  serverLimits,
+  settingFlags,
+} from './serve-settings.ts'
 import { recordSettings, startRetention } from './upkeep.ts'
 
 export interface ServeFlags {
@@ -59,12 +69,13 @@ export async function serve(flags: ServeFlags): Promise<number> {
     ledger: env.ledger === '1' || config.aros.correctionLedgerEnabled,
   })
   try {
-    if (!flags.dev) await requireTokens(store, env)
+    if (!flags.dev && config.serve.auth === undefined) await requireTokens(store, env)
     await recordSettings(store, config)
     const { capabilities, facets, stages = [] } = work
     const { note, ...models } = await chooseModels(env, { dev: flags.dev === true })
     const defaultModel = models.defaultModel ?? env.defaultModel ?? fallbackModel
-    const planned = chooseServedPlanner(config.serve.planner, { env, defaultModel })
+    const providers = providersFromKeys(env)
+    const planned = chooseServedPlanner(config.serve.planner, { providers, defaultModel })
     const tracing = { captureContent: isOn(env.captureContent) }
     let server: Server | undefined
     const http = {
@@ -84,9 +95,12 @@ export async function serve(flags: ServeFlags): Promise<number> {
       env,
       tracing,
       http,
+      webhooks: chooseWebhooks(config.serve.webhooks, env),
       ...models,
       planner: planned.planner,
+      threads: config.serve.threads,
       storeRaw: config.aros.storeRaw,
+      ...(work.mcp && { mcp: work.mcp, onMcpLog: printMcpLog }),
     }
     const app = await createApp({
       untrustedSchemas: true,
@@ -124,27 +138,35 @@ async function serveApp(
 ): Promise<number> {
   const { dev = false } = flags
   const cors = flags.cors.length > 0 ? flags.cors : commaList(env.cors)
-  const auth = dev ? { open: true } : env.flexToken === undefined ? {} : { token: env.flexToken }
-  const routes = sandboxOf(env, app)
   const { settings: config } = flags
+  const jwt = dev ? undefined : chooseJwt(config.serve.auth, env)
+  const token = env.flexToken === undefined ? {} : { token: env.flexToken }
+  const signIn = chooseSignIn(config.serve.auth, env)
+  const auth = dev ? { open: true } : { ...token, ...(jwt && { jwt }), ...(signIn && { signIn }) }
+  const routes = getSandboxRoutes(env, app)
   const telemetry = logOptions(env, { dev, verbose: config.aros.telemetry.verbose })
   const isSet = (key: string) => config.settings.some((one) => one.key === key && one.from !== 'default')
   const limits = serverLimits(config.serve, { dev, isSet })
+  const folder = findConsole()
+  const console = folder !== undefined && { console: { folder, createPost: isOn(env.createPost) } }
   const server = createServer(
     { app },
-    { auth, cors, routes, limits, version: version(), onError: reportError, ...telemetry },
+    { auth, cors, routes, limits, version: version(), onError: reportError, ...telemetry, ...console },
   )
   flags.onServer(server)
   try {
     await listen(server, env, flags)
     if (dev) printNote(colors.yellow('Development mode: no authentication, loopback only.'))
+    printNote(
+      console ? `The console is at ${server.address}/` : 'The console is not built: run `npm run build`.',
+    )
     for (const line of flags.notes) printNote(line)
     if (routes.length > 0)
       printNote('The sandbox is enabled: POST /api/v1/flex/sandbox/envelope/conversation/start')
-    if (!dev && !flags.choice.forgets && env.secretKey === undefined)
-      printNote('Agents cannot register: set PROVISO_SECRET_KEY to encrypt their secrets.')
-    if (env.secretKey === undefined && /^postgres/.test(flags.choice.spec))
+    if (env.secretKey === undefined && /^postgres/.test(flags.choice.spec)) {
+      if (!dev) printNote('Agents cannot register: set PROVISO_SECRET_KEY to encrypt their secrets.')
       printNote('Secrets in runs are stored unencrypted: set PROVISO_SECRET_KEY to seal them.')
+    }
     for (const line of whereRunsAre(flags.choice)) printNote(line)
     exitOnUnexpectedError()
     const signal = await waitForStopSignal()
@@ -270,7 +292,7 @@ export function logOptions(
 }
 
 /** Returns the sandbox routes if the flag enables them (FLEX-104). */
-export function sandboxOf(env: EnvConfig, app: App): readonly Route[] {
+export function getSandboxRoutes(env: EnvConfig, app: App): readonly Route[] {
   if (!isOn(env.sandbox)) return []
   const { sandboxTemplateDir: templateDir } = env
   return sandboxRoutes({ generate: app.generate, ...(templateDir !== undefined && { templateDir }) })

@@ -15,6 +15,7 @@ import {
   validatePipeline,
 } from '../../pipeline/index.ts'
 import { readYamlFile } from '../input/read-bytes.ts'
+import { count } from '../one-line.ts'
 import { pageColors, printJson, printNote, printText } from '../print.ts'
 import type { Unreadable } from '../read-input.ts'
 import { version } from '../version.ts'
@@ -61,16 +62,48 @@ export function isImport(code: string): boolean {
   return code.startsWith('import/')
 }
 
-export function reportLinted(
-  file: string,
-  { issues, suppressed, sources, extra }: LintedFile,
-  format: Format,
-): void {
-  if (format === 'json') printJson(reportJson({ path: file, issues, suppressed }, extra), 'line')
-  else if (format === 'sarif') printJson(reportSarif(issues, { sources, version: version() }), 'indented')
-  else {
-    // A dry run prints a patch on stdout; a report would make it invalid.
-    if (issues.length > 0 && !extra?.fixes_dry_run) printText(reportText(issues, pageColors))
-    printNote(`${file}: ${countIssues(issues)}${suppressed > 0 ? `, ${suppressed} suppressed in it` : ''}`)
+/** A file with its findings. */
+export interface CheckedFile {
+  readonly file: string
+  readonly linted: LintedFile
+}
+
+/** Prints the report of one file as one object; of several, as one object with `files`. */
+export function reportAll(checked: readonly CheckedFile[], format: Format): void {
+  if (format === 'text') for (const each of checked) reportAsText(each)
+  if (format === 'text' && checked.length > 1) {
+    const issues = checked.flatMap(({ linted }) => linted.issues)
+    printNote(`${count(checked.length, 'file')}: ${countIssues(issues)}`)
   }
+  if (format === 'json') printJson(toJson(checked), 'line')
+  if (format === 'sarif') {
+    const issues = checked.flatMap(({ linted }) => linted.issues)
+    const sources = checked.flatMap(({ linted }) => linted.sources)
+    printJson(reportSarif(issues, { sources, version: version() }), 'indented')
+  }
+}
+
+function toJson(checked: readonly CheckedFile[]): JsonReport | FilesReport {
+  const files = checked.map(({ file, linted: { issues, suppressed, extra } }) =>
+    reportJson({ path: file, issues, suppressed }, extra),
+  )
+  const [only] = files
+  if (only && files.length === 1) return only
+  const sum = (severity: keyof JsonReport['counts']) =>
+    files.reduce((total, { counts }) => total + counts[severity], 0)
+  return {
+    is_valid: files.every(({ is_valid }) => is_valid),
+    files,
+    counts: { error: sum('error'), warning: sum('warning'), note: sum('note') },
+  }
+}
+
+interface FilesReport extends Pick<JsonReport, 'is_valid' | 'counts'> {
+  readonly files: readonly JsonReport[]
+}
+
+function reportAsText({ file, linted: { issues, suppressed, extra } }: CheckedFile): void {
+  // A dry run prints a patch on stdout; a report would make it invalid.
+  if (issues.length > 0 && !extra?.fixes_dry_run) printText(reportText(issues, pageColors))
+  printNote(`${file}: ${countIssues(issues)}${suppressed > 0 ? `, ${suppressed} suppressed in it` : ''}`)
 }

@@ -29,7 +29,7 @@ export interface DoubtfulCall extends AttemptRef, StartedCall {
   readonly outcome: Outcome
 }
 
-export function refOf({ nodeId, attempt, planVersion }: AttemptRef): AttemptRef {
+export function toAttemptRef({ nodeId, attempt, planVersion }: AttemptRef): AttemptRef {
   return { nodeId, attempt, planVersion }
 }
 

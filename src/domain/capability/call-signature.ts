@@ -29,6 +29,11 @@ export function sign(signed: Signed, secrets: readonly string[]): string {
   return secrets.map((secret) => `v1=${hmac(signed, secret)}`).join(',')
 }
 
+/** The key of one call, for a worker: it signs the answer, and several workers of an agent need not share a key. */
+export function deriveCallKey(secret: string, idempotencyKey: string): string {
+  return `pck_${createHmac('sha256', secret).update(`call ${idempotencyKey}`).digest('base64url')}`
+}
+
 type Verdict = 'good' | 'forged' | 'stale'
 
 interface Verification {

@@ -43,8 +43,8 @@ export function createFacetCatalog(facets: readonly Facet[]): FacetCatalog {
     },
     check({ inputContract, outputContract }) {
       return [
-        ...located(find(namesOf(inputContract), 'input'), '/inputContract'),
-        ...located(find(namesOf(outputContract), 'output'), '/outputContract'),
+        ...located(find(getNames(inputContract), 'input'), '/inputContract'),
+        ...located(find(getNames(outputContract), 'output'), '/outputContract'),
       ]
     },
   }
@@ -84,7 +84,7 @@ function located(found: readonly Found[], at: string): ParseIssue[] {
 }
 
 /** A side that is a schema by hand names no facets. */
-function namesOf(side: ContractSide): readonly string[] {
+function getNames(side: ContractSide): readonly string[] {
   return Array.isArray(side) ? side : []
 }
 

@@ -4,7 +4,12 @@ import type { Location } from '../../base/errors/issue.ts'
 import type { Json } from '../../base/json.ts'
 import type { Infer } from '../../output/index.ts'
 import type { JsonSchema } from '../../schema/json-schema.ts'
-import { isForeignSchema, type StandardSchemaV1, standardJsonSchema } from '../../schema/standard.ts'
+import {
+  isForeignSchema,
+  type StandardSchemaV1,
+  standardJsonSchema,
+  whatToInstall,
+} from '../../schema/standard.ts'
 import type { Capability, ContractSide } from '../capability.ts'
 import type { Feedback } from '../feedback.ts'
 import type { ParseIssue } from '../parse/issue-table.ts'
@@ -98,6 +103,8 @@ export interface DefinedCapability {
   readonly capability: Capability
   readonly run?: LocalFunction
   readonly validators?: Validators
+  /** Of an agent: its tools that are defined in code. An app has them, and plans use them only if they are listed there, too. */
+  readonly tools?: readonly DefinedCapability[]
 }
 
 /**
@@ -202,7 +209,7 @@ function toJsonSchema(schema: StandardSchemaV1, given: Given, side: 'input' | 'o
   throw new ProvisoError(
     'option/invalid',
     `Cannot use the capability${formatId(given)}: the ${side} schema of ${vendor} has no JSON Schema`,
-    { hint: 'Pass a JSON Schema, or use a library with Standard JSON Schema, such as Zod 4.2 or ArkType' },
+    { hint: `Pass a JSON Schema, or ${whatToInstall}` },
   )
 }
 

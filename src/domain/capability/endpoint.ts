@@ -10,7 +10,10 @@ export interface SigningKey {
 }
 
 export interface Endpoint {
-  readonly url: string
+  /** Absent if the agent polls. */
+  readonly url?: string
+  /** Workers of the agent take its calls. */
+  readonly poll?: true
   /** The newest first; at most two are alive, so that a key can be changed while calls are on their way. */
   readonly keys: readonly SigningKey[]
   /** What the agent wants to see in `Authorization: Bearer`. */
@@ -34,9 +37,11 @@ export function readEndpoint(stored: Json): Endpoint | undefined {
   if (!isObject(stored)) return undefined
   const [url, keys] = [own(stored, 'url'), own(stored, 'keys')]
   const [bearer, timeoutMs] = [own(stored, 'bearer'), own(stored, 'timeoutMs')]
-  if (typeof url !== 'string' || !Array.isArray(keys)) return undefined
+  const isPolled = own(stored, 'poll') === true
+  if ((typeof url !== 'string' && !isPolled) || !Array.isArray(keys)) return undefined
   return {
-    url,
+    ...(typeof url === 'string' && { url }),
+    ...(isPolled && { poll: true }),
     keys: keys.flatMap((key: unknown) => readKey(key) ?? []),
     ...(typeof bearer === 'string' && { bearer }),
     ...(typeof timeoutMs === 'number' && { timeoutMs }),

@@ -2,6 +2,7 @@
 
 import { own } from '../../base/json.ts'
 import type { Capability, ContractSide } from '../capability.ts'
+import { agentIssues } from '../loop/agent-settings.ts'
 import type { ParseIssue } from '../parse/issue-table.ts'
 import {
   checkCondition,
@@ -16,6 +17,7 @@ import {
 import { plainCopy } from '../parse/plain-copy.ts'
 import { raoSettingsIssues } from '../rao/settings.ts'
 import { capabilitySchema } from '../schemas/capability-schema.ts'
+import { modelSettingsIssues } from '../settings/model-settings.ts'
 
 export interface ParseCapabilityOptions extends ParseNounOptions {
   /** Contracts must be lists of facets, as over the wire; schemas by hand are refused. Default false. */
@@ -45,6 +47,17 @@ export function parseCapability(given: unknown, options: ParseCapabilityOptions 
     findings.issues.push(...checkCondition(condition, `/postConditions/${index}`, options))
   }
   findings.issues.push(...raoSettingsIssues(capability.rao, 'capability/rao', '/rao'))
+  if (capability.human && (capability.kind ?? 'human') !== 'human')
+    findings.issues.push({
+      code: 'capability/human',
+      at: { pointer: '/human' },
+      message: `human belongs to kind "human", not to "${capability.kind}"`,
+      hint: 'Omit `kind`, or remove `human`',
+    })
+  findings.issues.push(
+    ...agentIssues(capability, options),
+    ...modelSettingsIssues(capability.settings?.['modelSettings'], '/settings/modelSettings'),
+  )
   return settle(findings, () => withDefaults(capability))
 }
 
@@ -55,7 +68,7 @@ type GivenCapability = Partial<Capability> &
 const idempotentKinds = new Set(['model', 'scripted'])
 
 function withDefaults(given: GivenCapability): Capability {
-  const kind = given.kind ?? 'local'
+  const kind = given.kind ?? (given.human ? 'human' : 'local')
   return {
     version: '1',
     displayName: given.capabilityId,

@@ -22,6 +22,7 @@ import { plainCopy } from '../parse/plain-copy.ts'
 import { type Draft, type DraftNode, givenNames, isIterated } from '../plan.ts'
 import { isRaoError, raoFields, readRaoContract } from '../rao/rao-contract.ts'
 import { draftSchema } from '../schemas/draft-schema.ts'
+import { modelSettingsIssues } from '../settings/model-settings.ts'
 import { checkProcessing } from './processing.ts'
 
 // The `data` of a node: free, except for the keys that are settings. A key that is nearly one of them, or a setting that is
@@ -30,7 +31,7 @@ import { checkProcessing } from './processing.ts'
 type Data = { readonly [key: string]: unknown }
 
 /** Every key of `data` that means something. */
-const settings: readonly string[] = [...raoFields, 'processing', 'knowledge', 'outputFormat']
+const settings: readonly string[] = [...raoFields, 'processing', 'modelSettings', 'knowledge', 'outputFormat']
 
 /** Keys that are misspelled, nested in `rao`, or need `contract` and lack it. */
 export function checkNodeData(data: Data, at: Pointer): ParseIssue[] {
@@ -223,6 +224,9 @@ const nodeChecks: readonly NodeCheck[] = [
     if (!isRaoError(contract)) return []
     const field = contract.error === 'InvalidField' ? `/${contract.field}` : ''
     return [{ code: 'draft/contract', at: { pointer: `${at}/data${field}` }, message: contract.message }]
+  },
+  function modelSettingsAreReadable({ data }, at) {
+    return modelSettingsIssues(data?.['modelSettings'], `${at}/data/modelSettings`)
   },
   function processingIsReadable({ data }, at) {
     if (data?.processing === undefined) return []

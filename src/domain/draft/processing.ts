@@ -100,7 +100,7 @@ export function checkProcessing(given: unknown): Parsed<GivenProcessing> {
 }
 
 /** Merges validated blocks, later ones override earlier ones, and fills in the defaults. */
-export function processingOf(...blocks: readonly (GivenProcessing | undefined)[]): Processing {
+export function mergeProcessing(...blocks: readonly (GivenProcessing | undefined)[]): Processing {
   const said = blocks.reduce<GivenProcessing>((under, over) => (over ? layOver(under, over) : under), {})
   const part = (name: string): GivenProcessing =>
     isObject(said[name]) ? (said[name] as GivenProcessing) : {}
@@ -114,7 +114,7 @@ export function processingOf(...blocks: readonly (GivenProcessing | undefined)[]
     shadow: pick(said, 'shadow', false),
     enforcement: pick(said, 'enforcement', 'repair'),
     enforceGrammar: pick(said, 'enforce_grammar', false),
-    reader: readerOf(part('coercion')),
+    reader: toReader(part('coercion')),
     stages: pick<readonly string[]>(said, 'stages', []),
     repair: { maxAttempts: pick(repair, 'max_attempts', 2), enableLlm: pick(repair, 'enable_llm', true) },
     fallback: {
@@ -129,7 +129,7 @@ export function processingOf(...blocks: readonly (GivenProcessing | undefined)[]
       earlyAbort: pick(streaming, 'early_abort', true),
       aggregateStructured: pick(streaming, 'aggregate_structured', true),
     },
-    precheck: precheckOf(part('reasoning_precheck')),
+    precheck: toPrecheck(part('reasoning_precheck')),
     ...present({
       maxOutputTokens: said['max_output_tokens'] as number | undefined,
       askedSchema: said['schema'] as JsonSchema | undefined,
@@ -137,7 +137,7 @@ export function processingOf(...blocks: readonly (GivenProcessing | undefined)[]
   }
 }
 
-function readerOf(said: GivenProcessing): Processing['reader'] {
+function toReader(said: GivenProcessing): Processing['reader'] {
   return present({
     tolerance: said['tolerant_level'] as 0 | 1 | 2 | undefined,
     unescapeDepth: said['max_unescape_depth'] as number | undefined,
@@ -146,13 +146,13 @@ function readerOf(said: GivenProcessing): Processing['reader'] {
   })
 }
 
-function precheckOf(said: GivenProcessing): PrecheckSettings {
+function toPrecheck(said: GivenProcessing): PrecheckSettings {
   return {
     enabled: pick(said, 'enabled', false),
     mode: pick<PrecheckMode>(said, 'mode', 'guide'),
     ...present({
-      validatorAgent: precheckAgentOf(said['validator_agent']),
-      consensusAgent: precheckAgentOf(said['consensus_agent']),
+      validatorAgent: toPrecheckAgent(said['validator_agent']),
+      consensusAgent: toPrecheckAgent(said['consensus_agent']),
       injectFeedback: (said['inject_feedback'] ?? undefined) as 'prepend' | 'context_key' | undefined,
     }),
     maxTokens: pick(said, 'max_tokens', 200),
@@ -169,7 +169,7 @@ function precheckOf(said: GivenProcessing): PrecheckSettings {
 }
 
 /** A model by its name, or a model with a system prompt. */
-function precheckAgentOf(said: Json | undefined): PrecheckAgent | undefined {
+function toPrecheckAgent(said: Json | undefined): PrecheckAgent | undefined {
   return typeof said === 'string' ? { model: said } : (said as PrecheckAgent | undefined)
 }
 

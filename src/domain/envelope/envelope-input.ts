@@ -3,10 +3,16 @@ import { ProvisoError } from '../../base/errors/error.ts'
 import { isObject, type Json } from '../../base/json.ts'
 import type { Infer } from '../../output/index.ts'
 import type { JsonSchema } from '../../schema/json-schema.ts'
-import { isForeignSchema, type StandardSchemaV1, standardJsonSchema } from '../../schema/standard.ts'
+import {
+  isForeignSchema,
+  type StandardSchemaV1,
+  standardJsonSchema,
+  whatToInstall,
+} from '../../schema/standard.ts'
 import type { Condition, Constraint } from '../contract.ts'
 import type { Draft, Limits } from '../plan.ts'
 import type { PlannerPolicy, Policies, RaoPolicy, RuntimePolicy } from '../policy.ts'
+import type { ModelSettings } from '../settings/model-settings.ts'
 
 /** Describes the answer of a run: a schema of Zod, Valibot, ArkType and others, or a JSON Schema. */
 export type OutputSchema = StandardSchemaV1 | JsonSchema
@@ -37,14 +43,14 @@ export interface PoliciesInput extends Partial<Omit<Policies, 'planner' | 'runti
 }
 
 /** A policy of the run; `enabled` is true unless it says otherwise. */
-export type RuntimePolicyInput =
+type RuntimePolicyInput =
   | (Omit<RuntimePolicy, 'enabled'> & { readonly enabled?: boolean })
   | (Omit<RaoPolicy, 'enabled'> & { readonly enabled?: boolean })
 
 /** A condition on the answer that its schema cannot express. Without a level it is `hard`. */
-export type ConstraintInput = Pick<Constraint, 'expr'> & Partial<Constraint>
+type ConstraintInput = Pick<Constraint, 'expr'> & Partial<Constraint>
 
-/** A plan written by hand. */
+/** A plan written by hand. Annotate a constant with it, so that editors complete and check it: `const draft: DraftInput = { nodes: [] }`. */
 export type DraftInput = Draft
 
 interface EnvelopeFields {
@@ -58,12 +64,14 @@ interface EnvelopeFields {
   readonly policies?: PoliciesInput
   /** Further instructions for every model of the run. */
   readonly specialInstructions?: readonly string[]
+  /** Temperature, reasoning effort and others, for every model of the run. Nodes may have their own. */
+  readonly modelSettings?: ModelSettings
   /** Your own data about the run; it is stored and has no effect. */
   readonly metadata?: { readonly [name: string]: unknown }
 }
 
 /** An envelope in TypeScript names: `output` is the schema of the answer. */
-export interface TypedEnvelope<S extends OutputSchema = OutputSchema> extends EnvelopeFields {
+interface TypedEnvelope<S extends OutputSchema = OutputSchema> extends EnvelopeFields {
   /** The schema of the answer: of Zod, Valibot, ArkType and others, or a JSON Schema literal. The result has its type. */
   readonly output: S
   /** `'final'`: a person approves the answer before the run completes. */
@@ -99,7 +107,7 @@ interface GoalCondition {
  * format (`outputContract`) are accepted as well, but not both in one object. To start from JSON of unknown shape, check it
  * with `parseEnvelope` of `proviso/plan` first, or pass it to `app.prepare`.
  */
-export type EnvelopeInput<S extends OutputSchema = OutputSchema> = TypedEnvelope<S> | WireEnvelope<S>
+export type EnvelopeInput<S extends OutputSchema = OutputSchema> = WireEnvelope<S> | TypedEnvelope<S>
 
 /** An envelope in the names of the wire format, and the validator of the answer if a library brings one. */
 export interface TranslatedEnvelope {
@@ -171,6 +179,6 @@ function toJsonSchema(schema: StandardSchemaV1): JsonSchema {
   throw new ProvisoError(
     'envelope/invalid',
     `Cannot use the envelope: the output schema of ${schema['~standard'].vendor} has no JSON Schema`,
-    { hint: 'Pass a JSON Schema, or use a library with Standard JSON Schema, such as Zod 4.2 or ArkType' },
+    { hint: `Pass a JSON Schema, or ${whatToInstall}` },
   )
 }

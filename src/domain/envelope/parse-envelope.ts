@@ -25,6 +25,7 @@ import { plainCopy } from '../parse/plain-copy.ts'
 import { withFacts } from '../policy/migrate-policies.ts'
 import { parsePolicies } from '../policy/parse-policies.ts'
 import { contractSchema, envelopeSchema, requestSchema } from '../schemas/envelope-schema.ts'
+import { modelSettingsIssues } from '../settings/model-settings.ts'
 
 /**
  * Reads an envelope. Never throws: what is wrong is located by JSON Pointer with a hint, all of it at once; what was only
@@ -42,6 +43,7 @@ export function parseEnvelope(given: unknown, options: ParseNounOptions = {}): P
   }
   if (!isObject(copy.value)) return { ok: false, ...findings }
   findings.issues.push(...nearMisses(own(copy.value, 'constraints'), requestKeys, '/constraints'))
+  findings.issues.push(...modelSettingsIssues(own(copy.value, 'modelSettings'), '/modelSettings'))
   const policies = parsePolicies(own(copy.value, 'policies'), options)
   addBelow(findings, '/policies', policies)
   const contract = parseContract(own(copy.value, 'outputContract') ?? null, options)
@@ -60,6 +62,7 @@ export function parseEnvelope(given: unknown, options: ParseNounOptions = {}): P
     outputContract: withGoals(contract.value, goals.constraints),
     policies: policies.value.policies,
     specialInstructions: envelope.specialInstructions ?? [],
+    ...(envelope.modelSettings && { modelSettings: envelope.modelSettings }),
     metadata: envelope.metadata ?? {},
   }))
 }
@@ -69,10 +72,10 @@ type GivenEnvelope = Partial<Envelope> &
 
 const requestKeys = Object.keys(requestSchema.properties)
 
-/** Policies and contract have parsers of their own. */
+/** Policies, contract and model settings have parsers of their own. */
 const outline = {
   ...envelopeSchema,
-  properties: { ...envelopeSchema.properties, policies: true, outputContract: true },
+  properties: { ...envelopeSchema.properties, policies: true, outputContract: true, modelSettings: true },
 } as const
 
 /** What a goal says and a constraint says too is one constraint. */

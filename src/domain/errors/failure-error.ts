@@ -52,17 +52,17 @@ export const failureReasons: Readonly<Record<Exclude<FailureCode, DetailedCode>,
 
 /** Converts the failure of a run or a node by its code alone, so that journal, rows and results report it the same way. */
 export function failureError(error: Failure): ErrorEnvelope {
-  const details = detailsOf(error)
+  const details = getDetails(error)
   const [first] = error.issues ?? []
   const path = first === undefined ? '' : formatPath(first)
   const common = { message: error.message, details, path }
   const resource = exhaustedResource(error)
   if (resource !== undefined)
     return { type: 'RESOURCE_EXHAUSTION', reason: resource, ...common, details: { ...details, resource } }
-  if (error.code === 'plan/rejected') return { type: 'PLAN_REJECTED', ...common, ...rejectionOf(error) }
+  if (error.code === 'plan/rejected') return { type: 'PLAN_REJECTED', ...common, ...getRejection(error) }
   if (error.code === 'rao/contract')
     return { type: 'CONTRACT_ERROR', reason: textAt(details, 'error') ?? 'InvalidField', ...common }
-  return { type: 'TASK_FAILURE', reason: reasonOf(error.code), ...common }
+  return { type: 'TASK_FAILURE', reason: getReason(error.code), ...common }
 }
 
 /** The same, as rows of a store keep it. */
@@ -100,7 +100,7 @@ export function validationErrors({
 }
 
 /** Journals of other versions may hold codes that are not known here. */
-function reasonOf(code: string): TaskFailureReason {
+function getReason(code: string): TaskFailureReason {
   return Object.hasOwn(failureReasons, code)
     ? failureReasons[code as keyof typeof failureReasons]
     : 'unexpected_error'
@@ -122,18 +122,18 @@ function findRootDiagnostic(details: Failure['details']): Diagnostic | undefined
   return bundle?.failures && findRootCause(bundle.failures)
 }
 
-function rejectionOf({ details }: Failure): Pick<ErrorEnvelope, 'reason' | 'path'> {
+function getRejection({ details }: Failure): Pick<ErrorEnvelope, 'reason' | 'path'> {
   const root = findRootDiagnostic(details)
   return root === undefined ? { reason: 'rejected', path: '' } : toReasonAndPath(root)
 }
 
-function detailsOf(failure: Failure): { readonly [key: string]: Json } {
+function getDetails(failure: Failure): { readonly [key: string]: Json } {
   const { code, issues, details } = failure
-  return jsonMap({ hint: hintOf(failure), ...details, code, issues })
+  return jsonMap({ hint: getHint(failure), ...details, code, issues })
 }
 
 /** What to do about a failure: its own issue or diagnostic knows better than its kind. */
-function hintOf({ code, issues = [], details }: Failure): string | undefined {
+function getHint({ code, issues = [], details }: Failure): string | undefined {
   const found = code === 'plan/rejected' ? findRootDiagnostic(details)?.suggestion : undefined
   return found ?? issues.find(({ hint }) => hint !== undefined)?.hint ?? failureHint(code)
 }

@@ -17,6 +17,13 @@ export const eventTable: Record<EventType, string> = {
   attempt_start: 'a call is about to leave: who is called, with which inputs and idempotency key',
   attempt_accepted:
     'the agent has taken the call and calls back (202): who, and until when its answer is waited for',
+  turn_start:
+    'an agent is about to ask its model: what is said, the hash of the request; with the first turn its instructions and tools',
+  turn_end:
+    'the model has answered: its parts as they came, the tool calls with what is done about each (`run`, `ask`, `refuse`), usage; never asked again',
+  tool_start: 'a tool is about to be called: with which arguments and idempotency key, and who allowed it',
+  tool_end:
+    'the tool call has ended: outcome, what the model reads, usage; it is not made again, unless it has a question, which a person answers first',
   attempt_end:
     'the call has ended: outcome, output, issues, usage; `interrupted` if the run moved on meanwhile',
   attempt_settled:
@@ -33,6 +40,8 @@ export const eventTable: Record<EventType, string> = {
   hitl_request: 'a person is asked; the question is bound to the value it shows',
   hitl_approval:
     'one of several people has approved (`policies.approvers`); the ask stays open for the others',
+  hitl_assigned:
+    'a task was claimed, released or declined, or its time was over: who did it, who has it next, and when it is due',
   hitl_resolved:
     'a person has decided, or the ask expired (`expired`), a late result answered it (`settled`), or a new plan is made (`withdrawn`)',
   feedback_recorded:
@@ -62,7 +71,14 @@ export const outcomeTable: Record<Outcome, string> = {
   provider_error: 'the call failed, or cannot be made here',
   cancelled: 'the run is ending; never tried again',
   unclear:
-    'it needs an answer first, and has done nothing; a person is asked, and it does not count as a failure',
+    'it needs an answer first, and has done nothing without it; a person is asked, and it does not count as a failure. An agent ends so when people decide about calls of its tools, and continues after their replies',
   outcome_unknown:
     'the process died or the run moved on during the call; repeated only if the capability is idempotent, else a person is asked',
 }
+
+/** A run that waits has one of these events in its journal: it opened an ask, or a pause of the run. */
+export const waitingEvents: ReadonlySet<EventType> = new Set<EventType>([
+  'hitl_request',
+  'policy_triggered',
+  'quarantined',
+])

@@ -4,7 +4,8 @@
  */
 import { failureError, nodeError, rejectionError, validationErrors } from '../errors/failure-error.ts'
 import type { EventType, JournalEvent } from '../event.ts'
-import type { AttemptResult } from '../output.ts'
+import type { TurnPartial } from '../loop-facts.ts'
+import { type AttemptResult, withoutRanges } from '../output.ts'
 import type { FacetProvenance, Plan } from '../plan.ts'
 import type { Redactor } from '../redaction/redact.ts'
 
@@ -24,11 +25,25 @@ export interface Frame {
   readonly facetProvenance?: FacetProvenance
 }
 
+/** A value while a model or an agent writes it: unvalidated, redacted, never stored, and without a sequence number. */
+export interface PartialFrame {
+  readonly type: 'partial'
+  readonly payload: {
+    readonly attempt: number
+    /** Null before an agent writes its answer. */
+    readonly value: unknown
+    readonly turn?: TurnPartial
+  }
+  readonly runId: string
+  readonly nodeId: string
+  readonly correlationId: string
+}
+
 /** Redacted; in the answer, secrets that the contract asks for by name are kept. */
 export function toFrame(event: JournalEvent, correlationId: string, redactor: Redactor): Frame {
   const { type, seq, at, runId, nodeId, planVersion } = event
   const message = event.message ?? describeEvent(event)
-  const payload = payloadOf(event)
+  const payload = toPayload(event)
   const provenance = 'facetProvenance' in event.payload ? event.payload.facetProvenance : undefined
   return {
     type,
@@ -62,8 +77,14 @@ const leaving: { readonly [T in EventType]?: (event: JournalEvent<T>) => object 
  */
 function withholdUndecided<R extends AttemptResult>(result: R): object {
   if (result.output?.confidence === undefined) return result
-  const { value: _value, raw: _raw, ...rest } = result.output
-  return { ...result, output: { ...rest, withheld: true } }
+  const { value: _value, raw: _raw, repairs, ...rest } = result.output
+  // Later prompts quote the answer, and so do the changes of repairs.
+  const prompts = result.prompts?.slice(0, 1)
+  return {
+    ...result,
+    ...(prompts && { prompts }),
+    output: { ...rest, ...(repairs && { repairs: withoutRanges(repairs) }), withheld: true },
+  }
 }
 
 /** One sentence for each type that reports a failure, a rejection or an ask. */
@@ -81,7 +102,7 @@ function describeEvent(event: JournalEvent): string | undefined {
   return describe?.(event)
 }
 
-function payloadOf(event: JournalEvent): object {
+function toPayload(event: JournalEvent): object {
   // The table pairs each type with its own event, which the index access cannot express.
   const leave = leaving[event.type] as ((event: JournalEvent) => object) | undefined
   return leave === undefined ? event.payload : leave(event)

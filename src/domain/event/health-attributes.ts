@@ -33,20 +33,20 @@ type Tally = (draft: Draft, payload: Payload) => void
 /** One row per event that counts. Attempted repairs do not count, only applied ones (C12). */
 const tallies: { readonly [event: string]: Tally } = {
   'output.coercion.success': (draft, payload) => {
-    const stage = oneOf(stages, payload['stage'])
+    const stage = pickKnown(stages, payload['stage'])
     const transforms = namesIn(payload['transforms'])
     if (stage === undefined || transforms.length === 0) return
-    const family = familyOf(payload)
+    const family = getFamily(payload)
     count(draft, `${family}.total`)
     count(draft, `${family}.stage.${stage}`)
     addNames(draft, `${family}.transforms`, transforms)
     if (family === 'aros.coercion') addCorrection(draft, stage, transforms)
   },
   'output.coercion.fail': (draft, payload) => {
-    const stage = oneOf(stages, payload['stage'])
+    const stage = pickKnown(stages, payload['stage'])
     if (stage === undefined) return
-    count(draft, `${familyOf(payload)}.failed`)
-    count(draft, `${familyOf(payload)}.failed.${stage}`)
+    count(draft, `${getFamily(payload)}.failed`)
+    count(draft, `${getFamily(payload)}.failed.${stage}`)
   },
   'aros.soe.enabled': (draft, payload) => {
     count(draft, 'aros.soe.count')
@@ -152,13 +152,13 @@ function anyItem(pointer: string): string {
 }
 
 /** Returns the attribute prefix; repairs in shadow mode, which were not applied, are counted separately (AROS-29). */
-function familyOf(payload: Payload): string {
+function getFamily(payload: Payload): string {
   return payload['shadow'] === true ? 'aros.shadow' : 'aros.coercion'
 }
 
 /** Counts a fallback step and its usage. The reader's own repair, stage `deterministic`, is counted as coercion instead. */
 function countFallback(draft: Draft, payload: Payload, result: unknown): void {
-  const stage = oneOf(fallbackStages, payload['stage'])
+  const stage = pickKnown(fallbackStages, payload['stage'])
   if (stage === undefined) return
   if (result === 'started') count(draft, `aros.fallback.stage.${stage}`)
   if (result !== 'success' && result !== 'failed') return
@@ -197,7 +197,7 @@ function amount(value: unknown): number | undefined {
   return typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : undefined
 }
 
-function oneOf<T extends string>(known: readonly T[], value: unknown): T | undefined {
+function pickKnown<T extends string>(known: readonly T[], value: unknown): T | undefined {
   return known.find((one) => one === value)
 }
 

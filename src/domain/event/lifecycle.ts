@@ -20,6 +20,8 @@ export interface AppendedNotice {
   readonly correlationId: string
   /** The trace that the run began in. */
   readonly traceparent?: string
+  /** The conversation that the run belongs to. */
+  readonly thread?: { readonly tenant: string; readonly threadId: string }
   /** Status of the run after these events. */
   readonly status: RunStatus
   /** By the process that owns the run, or from outside: a reply, a cancellation, a resumption. */
@@ -51,6 +53,8 @@ export interface LifecycleOptions {
   readonly buffer?: number
   /** Only events of these types are reported; appends without any are skipped. Default: all. */
   readonly types?: readonly EventType[]
+  /** Only events of runs that belong to a thread, and no other notices. */
+  readonly ofThreads?: true
 }
 
 /** Returns the way to end it. */

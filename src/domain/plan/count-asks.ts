@@ -5,10 +5,13 @@
 import type { Capability } from '../capability.ts'
 import { type Draft, type DraftNode, iterationDefaults } from '../plan.ts'
 import { isRaoError, readRaoContract } from '../rao/rao-contract.ts'
-import { namesOf } from './node-summary.ts'
+import { listNodeNames } from './node-summary.ts'
 
 /** Asks in one run where nothing sets `maxAsks`. */
 export const defaultMaxAsks = 3
+
+/** Asks about tool calls of agents in one run where nothing sets `maxAsks`; they do not count for the other default. */
+export const defaultMaxToolAsks = 100
 
 interface AskingContext {
   readonly capability: (
@@ -33,10 +36,10 @@ export function countAsks(
   context: AskingContext,
 ): number {
   const caught = new Set(edges.flatMap(({ from, when = 'pass' }) => (when === 'pass' ? [] : [from])))
-  return nodes.reduce((sum, node) => sum + asksOf(node, caught.has(node.id), context), 0)
+  return nodes.reduce((sum, node) => sum + getAsks(node, caught.has(node.id), context), 0)
 }
 
-function asksOf(node: DraftNode, isCaught: boolean, context: AskingContext): number {
+function getAsks(node: DraftNode, isCaught: boolean, context: AskingContext): number {
   const { map, loop, body, routing, capabilityId, onFail = context.onNodeFail } = node
   const capability = capabilityId === undefined ? undefined : context.capability(capabilityId)
   const kind = node.kind ?? capability?.nodeKind ?? 'execution'
@@ -45,7 +48,7 @@ function asksOf(node: DraftNode, isCaught: boolean, context: AskingContext): num
     capability !== undefined && isReviewed(node, capability, context),
     routing === undefined && onFail === 'ask' && !isCaught,
     capability?.sideEffect === true && !context.sideEffectsAllowed,
-    namesOf({ ...node, kind }).some((name) => context.labels?.has(name)),
+    listNodeNames({ ...node, kind }).some((name) => context.labels?.has(name)),
   ].filter(Boolean).length
   const times = map
     ? (map.maxItems ?? iterationDefaults.maxItems)

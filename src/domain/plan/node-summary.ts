@@ -46,7 +46,7 @@ function summary(node: PlanNode, status: NodeStatus): NodeSummary {
     status,
     provides,
     enforces,
-    contracts: { inputMode: modeOf(input), outputMode: modeOf(output) },
+    contracts: { inputMode: getMode(input), outputMode: getMode(output) },
     facets: { input, output },
     derivedCapability: derived ?? false,
     ...(routing && { routing }),
@@ -54,18 +54,18 @@ function summary(node: PlanNode, status: NodeStatus): NodeSummary {
   }
 }
 
-function modeOf(facets: readonly string[]): ContractMode {
+function getMode(facets: readonly string[]): ContractMode {
   return facets.length > 0 ? 'facets' : 'json_schema'
 }
 
 type Named = Pick<PlanNode, 'id' | 'bodyId' | 'label' | 'kind' | 'capabilityId'>
 
 /** The names under which `hitlRequiredFor` finds a node: its id, its id in the body, its label, its kind and its capability. */
-export function namesOf({ id, bodyId, label, kind, capabilityId }: Named): readonly string[] {
+export function listNodeNames({ id, bodyId, label, kind, capabilityId }: Named): readonly string[] {
   return [id, bodyId, label, kind, capabilityId].filter((name) => name !== undefined)
 }
 
 /** The names of all nodes, those of bodies included. */
 export function namesIn(nodes: readonly PlanNode[]): ReadonlySet<string> {
-  return new Set(nodes.flatMap((node) => [...namesOf(node), ...namesIn(node.body?.nodes ?? [])]))
+  return new Set(nodes.flatMap((node) => [...listNodeNames(node), ...namesIn(node.body?.nodes ?? [])]))
 }

@@ -28,7 +28,7 @@ export const engineMetrics: readonly string[] = ['confidence', 'satisfaction']
 /** Metrics that are nearly one of the engine's: such a policy would never act. */
 function checkMetrics(runtime: readonly object[]): ParseIssue[] {
   return runtime.flatMap((policy, index): ParseIssue[] => {
-    const metric = metricOf(policy)
+    const metric = getTriggerMetric(policy)
     if (metric === undefined || engineMetrics.includes(metric)) return []
     const meant = closest(metric, engineMetrics)
     if (meant === undefined) return []
@@ -44,7 +44,7 @@ function checkMetrics(runtime: readonly object[]): ParseIssue[] {
 }
 
 /** The metric of a policy; nothing where another trigger sets it off. */
-export function metricOf(policy: object): string | undefined {
+export function getTriggerMetric(policy: object): string | undefined {
   const trigger = 'trigger' in policy ? policy.trigger : undefined
   const isTrigger = typeof trigger === 'object' && trigger !== null && 'metric' in trigger
   return isTrigger && typeof trigger.metric === 'string' ? trigger.metric : undefined
@@ -126,13 +126,13 @@ type GivenPolicy = Omit<Policies['runtime'][number], 'enabled'> & { readonly ena
 
 /** Whether a refusal has already reported this location: the schema check then adds nothing. */
 function isReported(issue: ParseIssue, refused: readonly ParseIssue[]): boolean {
-  const at = pointerOf(issue)
-  return refused.some((reported) => at === pointerOf(reported) || at.startsWith(`${pointerOf(reported)}/`))
+  const at = toPointer(issue)
+  return refused.some((reported) => at === toPointer(reported) || at.startsWith(`${toPointer(reported)}/`))
 }
 
 /** Located where the caller wrote it, not where it was moved. */
 function asGiven(issue: ParseIssue, moved: ReadonlyMap<Pointer, Pointer>): ParseIssue {
-  const at = pointerOf(issue)
+  const at = toPointer(issue)
   for (const [today, given] of moved) {
     if (at === today || at.startsWith(`${today}/`)) {
       return { ...issue, at: { pointer: given + at.slice(today.length) } }
@@ -141,7 +141,7 @@ function asGiven(issue: ParseIssue, moved: ReadonlyMap<Pointer, Pointer>): Parse
   return issue
 }
 
-function pointerOf(issue: ParseIssue): Pointer {
+function toPointer(issue: ParseIssue): Pointer {
   return 'pointer' in issue.at ? issue.at.pointer : ''
 }
 

@@ -3,8 +3,11 @@ import type { Json } from '../../base/json.ts'
 import type { JsonSchema } from '../../schema/json-schema.ts'
 import type { Capability } from '../capability.ts'
 import type { Feedback } from '../feedback.ts'
-import type { AttemptResult, Usage } from '../output.ts'
+import type { AttemptResult, ElicitedAnswer, Usage } from '../output.ts'
 import type { NodeConstraints } from '../plan.ts'
+import type { ModelSettings } from '../settings/model-settings.ts'
+import type { ThreadContext } from '../thread/thread-context.ts'
+import type { AgentLoop } from './agent-loop.ts'
 import type { Trace } from './trace.ts'
 
 /** The context of an attempt. Each attempt gets its own copy, so that nothing of a failed attempt reaches another. */
@@ -18,6 +21,10 @@ export interface Bundle {
   /** Schema of the result. */
   readonly returns: JsonSchema
   readonly clarifications: readonly string[]
+  /** Earlier runs of the thread, within its budget. */
+  readonly conversation?: Omit<ThreadContext, 'grants'>
+  /** Answers to questions with a state, oldest first. */
+  readonly elicited?: readonly ElicitedAnswer[]
   /** What people and checks said about earlier outputs of the node, oldest first. */
   readonly feedback?: readonly Feedback[]
 }
@@ -43,6 +50,8 @@ export interface Dispatch {
   readonly costUsd?: number
   /** The node's own data, such as `processing`. */
   readonly data?: { readonly [key: string]: Json }
+  /** Settings of model calls, of the capability, the envelope and the node put together. */
+  readonly modelSettings?: ModelSettings
   /** Constraints depend on this node: a degraded text answer is not accepted (C18, C55). Default false. */
   readonly constrained?: boolean
   /** Run the patterns of schemas in linear time: schemas of the app may be untrusted. Default false. */
@@ -51,12 +60,16 @@ export interface Dispatch {
   readonly trace?: Trace
   /** Deadline of the node or the run, whichever is earlier, in milliseconds since 1970: nothing waits beyond it. */
   readonly deadlineAt?: number
-  /** Aborted when the run ends, the node times out or the process stops. */
+  /** Aborted when the run ends, the node times out or the process stops. The reason `RunMovedOn`: the call is not needed any more. */
   readonly signal: AbortSignal
   /** Receives trace events during the call (`output.coercion.success`, `grammar.applied`, …). */
   readonly onEvent: (event: string, payload?: { readonly [key: string]: Json }) => void
   /** Reports the total usage so far before and after every call, so that an interrupted attempt is still charged. */
   readonly onUsage?: (usage: Usage) => void
+  /** The journal and the tools of an agent; absent for all other capabilities. */
+  readonly agentLoop?: AgentLoop
+  /** An agent calls it as a tool: it must answer at once. Default false. */
+  readonly isTool?: true
   /** Reports that the call was accepted. Recorded, so that after a crash the engine only waits for the answer (`resume`). */
   readonly onAccepted?: (accepted: { readonly deadlineAt: number }) => void
 }

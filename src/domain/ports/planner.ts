@@ -8,6 +8,7 @@ import type { Facet } from '../facet.ts'
 import type { Feedback } from '../feedback.ts'
 import type { Usage } from '../output.ts'
 import type { Draft } from '../plan.ts'
+import type { ThreadContext } from '../thread/thread-context.ts'
 import type { Trace } from './trace.ts'
 
 /** What a search considered: the capabilities on a path from the inputs to the contract, the cheapest first. */
@@ -32,6 +33,8 @@ export interface DraftRequest {
   readonly trigger?: PlanTrigger
   /** What people and checks said about earlier work, oldest first. */
   readonly feedback?: readonly Feedback[]
+  /** Earlier runs of the thread. */
+  readonly conversation?: Omit<ThreadContext, 'grants'>
   /**
    * Completed nodes. A node of the draft with the same id, capability, input values and instructions (or none) keeps its
    * output; any other node runs again.

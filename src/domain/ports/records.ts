@@ -1,5 +1,6 @@
 /** Records of a server beside the runs: tokens, registered agents, idempotency keys. Times come from the store's clock. */
 import type { Json } from '../../base/json.ts'
+import type { Documents } from './documents.ts'
 import type { Operations } from './operations.ts'
 
 /** Permissions: `caller` starts runs, `agent` executes, `operator` answers asks, `admin` may do everything. */
@@ -23,6 +24,8 @@ export interface TokenRow {
   readonly capabilityId?: string
   /** Id of the first token in a series of rotations; absent for that token itself. Registrations belong to the series. */
   readonly familyId?: string
+  /** Roles of the person for tasks, such as `legal`: such tasks are offered to them. */
+  readonly taskRoles?: readonly string[]
 }
 
 /** A change of records, as the operations audit names it. */
@@ -115,8 +118,14 @@ export interface Once {
 }
 
 export interface Records {
+  /**
+   * Differs from an earlier result if a token, registration, facet or webhook was added, changed or removed in between, by
+   * any process; heartbeats do not count. Cheap enough to be called with every start of a run.
+   */
+  version(): Promise<number>
   readonly tokens: Tokens
   readonly registrations: Registrations
   readonly once: Once
   readonly operations: Operations
+  readonly documents: Documents
 }

@@ -7,6 +7,7 @@ import type { Ask } from '../ask.ts'
 import type { JournalEvent, NewEvent } from '../event.ts'
 import type { RunHead } from '../run.ts'
 import type { RunStatus, TerminalStatus } from '../status.ts'
+import type { NewDocument } from './documents.ts'
 import type { Erase, Erased, SubjectQuery } from './erase.ts'
 import type { CorrectionLedger } from './ledger.ts'
 import type { Records } from './records.ts'
@@ -19,6 +20,9 @@ export interface HeadUpdate {
   readonly wakeAt?: number
   readonly satisfactionScore?: number
   readonly observedSatisfaction?: number
+  /** What the run has used so far; absent while it is zero or unknown. */
+  readonly costUsd?: number
+  readonly tokens?: number
 }
 
 export interface Lease {
@@ -34,6 +38,8 @@ export interface NewRun {
   readonly head: HeadUpdate
   /** If given, the run is created with a lease of this owner. */
   readonly claim?: { readonly owner: string; readonly leaseMs: number }
+  /** Documents of the run to add in the same transaction, such as notices to send; documents that exist stay as they are. */
+  readonly documents?: readonly NewDocument[]
 }
 
 export interface Append {
@@ -46,6 +52,8 @@ export interface Append {
   readonly lease?: Lease
   /** Releases the lease in the same transaction: the run waits or is over. */
   readonly release?: boolean
+  /** As in `NewRun`. */
+  readonly documents?: readonly NewDocument[]
 }
 
 /** `conflict`: another writer appended first; `fenced`: another process has the lease. In both cases nothing was written. */
@@ -62,13 +70,43 @@ export interface Claim {
   readonly lease: Lease
 }
 
+/** A run whose lease was renewed, and the sequence number of its last event. */
+interface HeldRun {
+  readonly runId: string
+  readonly seq: number
+}
+
 export interface RunQuery {
   readonly tenant?: string
   readonly status?: readonly RunStatus[]
   readonly threadId?: string
+  /** Only runs whose objective, pipeline or id contains this text; the case of ASCII letters does not matter. */
+  readonly search?: string
+  /** Only runs that have cost at least, or at most, this much so far; a run without a known cost counts as 0. */
+  readonly minCostUsd?: number
+  readonly maxCostUsd?: number
   readonly limit?: number
-  /** Runs older than this one (by creation, then id), for paging. */
+  /** The order: newest first (default), or the most expensive first. */
+  readonly sort?: 'created' | 'cost'
+  /** Runs after this one in the order, for paging. */
   readonly before?: string
+}
+
+export interface ThreadQuery {
+  readonly tenant: string
+  /** Default 100. */
+  readonly limit?: number
+  /** Threads after this one in the order, for paging. */
+  readonly before?: Pick<ThreadRow, 'updatedAt' | 'threadId'>
+}
+
+/** The runs of a tenant with one `threadId`. */
+export interface ThreadRow {
+  readonly threadId: string
+  readonly runs: number
+  /** When its first run was created, and when one of them last changed. */
+  readonly createdAt: number
+  readonly updatedAt: number
 }
 
 export interface AskRow extends Ask {
@@ -230,6 +268,33 @@ export interface TenantUsage {
   readonly costUsd: number
 }
 
+/** Encrypting the sealed secrets of runs with the newest key. */
+export interface ResealRuns {
+  /** Only runs of this tenant. Default: all. */
+  readonly tenant?: string
+  /** Only count. Default false. */
+  readonly dryRun?: boolean
+  /** Called now and then with what is done so far. */
+  readonly onProgress?: (done: ResealedRuns) => void
+}
+
+/** Replacing references in the rows of runs: `[sealed:v1.KEY-ID.CIPHERTEXT]`. */
+export interface ReplaceReferences extends ResealRuns {
+  /** References that begin so, up to the key id, are replaced. */
+  readonly beginnings: readonly string[]
+  /** Returns the reference for the same secret, or the given one if it cannot be opened. It has the same length. */
+  readonly replace: (runId: string, reference: string) => string
+}
+
+export interface ResealedRuns {
+  /** Runs with at least one such reference that were rewritten, or would be. */
+  readonly runs: number
+  /** Runs that a process is executing: they are left alone, and need another call later. */
+  readonly underWay: number
+  /** `runs` by tenant. */
+  readonly tenants: Readonly<Record<string, number>>
+}
+
 export interface Store {
   readonly name: string
   /** Creates the run with its first events (sequence from 1); `false` if the id is taken. */
@@ -244,6 +309,8 @@ export interface Store {
   readRecent?(runId: string, after: number, limit?: number): JournalEvent[] | undefined
   head(runId: string): Promise<RunHead | undefined>
   runs(query: RunQuery): Promise<RunHead[]>
+  /** The threads of a tenant, last changed first. */
+  threads(query: ThreadQuery): Promise<ThreadRow[]>
 
   /** Claims due runs that have no lease, or an expired one, by the store's clock. */
   claim(request: {
@@ -253,12 +320,15 @@ export interface Store {
     runId?: string
     /** Run ids to skip. */
     except?: readonly string[]
+    /** Tenants to skip. */
+    exceptTenants?: readonly string[]
   }): Promise<Claim[]>
   /**
-   * Renews an owner's leases on these runs and returns the ids that are still held. Other runs are not renewed: a lease
-   * whose grant never reached the owner (the response to a claim was lost) has to expire.
+   * Renews an owner's leases on these runs and returns the runs that are still held, with the sequence number of their last
+   * event. Other runs are not renewed: a lease whose grant never reached the owner (the response to a claim was lost) has to
+   * expire.
    */
-  renew(request: { owner: string; leaseMs: number; runIds: readonly string[] }): Promise<string[]>
+  renew(request: { owner: string; leaseMs: number; runIds: readonly string[] }): Promise<HeldRun[]>
   release(runId: string, lease: Lease): Promise<void>
   /** Returns the earliest time at which `claim` could return a run; pollers sleep until then. */
   nextWake(given?: { except?: readonly string[] }): Promise<number | undefined>
@@ -278,6 +348,13 @@ export interface Store {
   /** Aggregates attempts that called a model, for health figures. */
   sample(query: SampleQuery): Promise<Sample>
 
+  /**
+   * Replaces references in all rows of runs that no process is executing, run by run: an interrupted call leaves whole runs,
+   * and the next one continues. Absent: a store that keeps no sealed secrets.
+   */
+  replaceReferences?(request: ReplaceReferences): Promise<ResealedRuns>
+  /** The same with the keys of an app, which alone knows them; recorded in the operations audit under `by`. */
+  resealRuns?(request: ResealRuns & { readonly by: string }): Promise<ResealedRuns>
   /** Adds up what a tenant has stored and used, for quotas; a store without it has no such quotas. `from`: milliseconds since 1970. */
   usage?(query: { readonly tenant: string; readonly from: number }): Promise<TenantUsage>
 

@@ -14,12 +14,52 @@ const mostInPattern = 200
  * Undefined without secrets.
  */
 export function hideKnown(secrets: readonly string[], replace: Replace): Hide | undefined {
+  const unique = listSpellings(secrets)
+  if (unique.length === 0) return undefined
+  return unique.length <= mostInPattern ? byPattern(unique, replace) : byBeginning(unique, replace)
+}
+
+/** Ends a word: a space, or a character of a script that is written without spaces. */
+const wordEnd =
+  /[\s\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}、。，！？]/u
+
+/**
+ * Returns a function that shortens a text which is still being written, so that no beginning of a secret is left at its end:
+ * by its last word, and by the beginning of a known secret of several words.
+ */
+export function cutOpenEnd(secrets: readonly string[]): Hide {
+  const ofWords = listSpellings(secrets).filter((secret) => wordEnd.test(secret))
+  return (text) => {
+    const whole = withoutLastWord(text)
+    const begun = Math.max(0, ...ofWords.map((secret) => countBegun(whole, secret)))
+    return whole.slice(0, whole.length - begun)
+  }
+}
+
+function withoutLastWord(text: string): string {
+  let end = text.length
+  while (end > 0 && !isWordEnd(text.charCodeAt(end - 1))) end--
+  return text.slice(0, end)
+}
+
+/** ASCII without the expression: a word may be a megabyte of base64. */
+function isWordEnd(code: number): boolean {
+  return code < 128 ? code <= 32 : wordEnd.test(String.fromCharCode(code))
+}
+
+/** Returns how many characters of the secret the text ends with. */
+function countBegun(text: string, secret: string): number {
+  for (let length = Math.min(secret.length - 1, text.length); length > 0; length--)
+    if (text.endsWith(secret.slice(0, length))) return length
+  return 0
+}
+
+/** Each secret as it is, and in its JSON and URL encodings; the longest first. */
+function listSpellings(secrets: readonly string[]): readonly string[] {
   const spellings = secrets
     .filter((secret) => secret.trim().length >= shortestSecret)
     .flatMap((secret) => [secret, JSON.stringify(secret).slice(1, -1), encoded(secret)])
-  const unique = [...new Set(spellings)].sort((a, b) => b.length - a.length)
-  if (unique.length === 0) return undefined
-  return unique.length <= mostInPattern ? byPattern(unique, replace) : byBeginning(unique, replace)
+  return [...new Set(spellings)].sort((a, b) => b.length - a.length)
 }
 
 /** Lone surrogates cannot be URL-encoded. */

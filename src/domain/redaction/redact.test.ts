@@ -2,6 +2,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { createRedactor, isKeyLike, redacted, secretsIn } from './redact.ts'
+import { redactResult } from './redact-result.ts'
 
 const plain = createRedactor()
 
@@ -243,5 +244,63 @@ describe('unknown secrets, detected by their context', () => {
     }
     expect(secretsIn(settings)).toEqual(['Bearer abc-123', 'abc-123', '7', 'xyz-987'])
     expect(['abc-1234', 'environment', 'Bearer abc-123', 'a1'].filter(isKeyLike)).toEqual(['abc-1234'])
+  })
+})
+
+describe('a value that is still being written', () => {
+  const secrets = ['plain-secret-value', 'correct horse battery staple', '秘密 の 鍵です']
+  const redactor = createRedactor({ secrets })
+  const said = `Use plain-secret-value, or correct horse battery staple; 秘密 の 鍵です or sk-ant-abc123def456ghi789 as the password: hunter2hunter2 at https://ann:pa55word@host now`
+
+  it('shows no beginning of a secret, wherever it is cut, and all of a finished text', () => {
+    let longest = ''
+    for (let end = 0; end <= said.length; end++) {
+      const shown = redactor.partial({ line: said.slice(0, end) }, new Set()) as { line: string }
+      expect(shown.line).not.toMatch(/plain|correct|horse|battery|staple|秘|密|鍵|sk-|hunter|pa5/)
+      if (shown.line.length > longest.length) longest = shown.line
+    }
+    expect(longest).toContain('or [redacted]; [redacted] or [redacted] as the password: [redacted] at ')
+    expect(redactor.partial({ line: 'Tea is warm' }, new Set())).toEqual({ line: 'Tea is ' })
+    expect(redactor.partial({ line: 'Tea is warm' }, new Set(['/line']))).toEqual({ line: 'Tea is warm' })
+    expect(redactor.partial(['a b', 'c d', 1], new Set(['/0']))).toEqual(['a b', 'c ', 1])
+    expect(redactor.partial('お茶は温かい', new Set())).toBe('お茶は温かい')
+  })
+})
+
+describe('evidence in the journal', () => {
+  const secret = 'planted-secret-0001'
+  const redactor = createRedactor({ secrets: [secret] })
+  const keep = (raw: string) =>
+    redactResult({ outcome: 'invalid', raw, issues: [], usage: { calls: 1 } }, { redactor, cut: true }).raw ??
+    ''
+
+  it('of a long text is its beginning and its end', () => {
+    const kept = keep(`begin${'x'.repeat(1_000_000)}end`)
+    expect(kept.length).toBeLessThan(70_000)
+    expect(kept).toMatch(/^beginx+\n\[… 934472 characters left out …\]\nx+end$/)
+    expect(keep('x'.repeat(80_000))).toHaveLength(80_000)
+  })
+
+  it('has no part of a secret, wherever the text is cut', () => {
+    const rest = (text: string) => keep(text).replace(/\[… \d+ characters left out …\]|\[redacted\]/g, '')
+    for (const gap of [1, 1_021]) {
+      const filled = `${secret}${'x'.repeat(gap)}`.repeat(200_000 / (secret.length + gap))
+      for (let shift = 0; shift < secret.length + gap; shift += gap > 1 ? 47 : 1)
+        expect(rest('x'.repeat(shift) + filled)).toMatch(/^[^pln0-9s-]*$/)
+    }
+  })
+
+  it('quotes the beginning of a value, of the same type', () => {
+    const quoteOf = (actual: unknown) => {
+      const issue = { code: 'schema/type', at: { pointer: '' }, message: 'Wrong', actual } as const
+      const result = { outcome: 'invalid', issues: [issue], usage: { calls: 1 } } as const
+      return redactResult(result, { redactor, cut: true }).issues[0]?.actual
+    }
+    const large = Array.from({ length: 50 }, () => ({ a: 'x'.repeat(20_000) }))
+    const quoted = quoteOf(large)
+    expect(Array.isArray(quoted)).toBe(true)
+    expect(JSON.stringify(quoted).length).toBeLessThan(5_000)
+    expect(quoteOf('x'.repeat(20_000))).toMatch(/^x{4095}…$/)
+    for (const small of [7, null, false, 'x', { a: [1, { b: 'c' }] }]) expect(quoteOf(small)).toEqual(small)
   })
 })

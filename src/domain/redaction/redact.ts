@@ -3,8 +3,9 @@
  * values under keys that name secrets, texts with the shape of a key (`secret-shapes.ts`), and known secrets anywhere in a
  * text. Known secrets are also removed from data before it is stored.
  */
-import type { AttemptResult } from '../output.ts'
-import { hideKnown } from './known-secrets.ts'
+import { setOwn } from '../../base/json.ts'
+import { child, type Pointer } from '../../base/pointer.ts'
+import { cutOpenEnd, hideKnown } from './known-secrets.ts'
 import { type KnownKeys, rewriteValue } from './rewrite-value.ts'
 import { replaceSecretShapes } from './secret-shapes.ts'
 
@@ -38,6 +39,11 @@ export interface Redactor {
    * asks for them by name; keys in other texts are redacted.
    */
   answer(value: unknown): unknown
+  /**
+   * Redacts an outgoing value that is still being written. Texts that are not `finished` end after a whole word and before
+   * what may become a known secret: the beginning of a secret cannot be recognised, and would leave piece by piece.
+   */
+  partial(value: unknown, finished: ReadonlySet<Pointer>): unknown
   /** Redacts stored data: removes only known secrets; returns the same value if it has none. */
   known<T>(value: T): T
   /** Returns a redactor that knows these secrets too. */
@@ -63,10 +69,16 @@ export function createRedactor({ secrets = [] }: RedactorOptions = {}): Redactor
     : identity
   const answers = { ...outwards, secret: asIs }
   const inwards = hide && { ...stored, text: hide, cut: toRedacted }
+  let cut: ((text: string) => string) | undefined
+  const getCut = () => {
+    cut ??= cutOpenEnd(secrets)
+    return cut
+  }
   const redactor: Redactor = {
     text,
     value: (value) => rewriteValue(value, outwards),
     answer: (value) => rewriteValue(value, answers),
+    partial: (value, finished) => redactor.value(cutOpenTexts(value, '', { finished, cut: getCut() })),
     // Keeps the type: only texts change.
     known: <T>(value: T) => (inwards ? (rewriteValue(value, inwards) as T) : value),
     with: (more) => (more.length === 0 ? redactor : createRedactor({ secrets: [...secrets, ...more] })),
@@ -74,40 +86,19 @@ export function createRedactor({ secrets = [] }: RedactorOptions = {}): Redactor
   return redactor
 }
 
-interface RedactResultOptions {
-  /** For the value, which other nodes read. */
-  readonly redactor: Redactor
-  /** For the evidence (raw text, reasoning, issues): may know more secrets, such as the inputs of the call. Default: the same. */
-  readonly evidence?: Redactor
-  /** Keep the raw text. Default true. */
-  readonly raw?: boolean
+interface OpenTexts {
+  /** Parts that no longer change. */
+  readonly finished: ReadonlySet<Pointer>
+  readonly cut: (text: string) => string
 }
 
-/** Redacts the result of an attempt before it is stored or shown: known secrets in the value, all secrets in the evidence. */
-export function redactResult(
-  result: AttemptResult,
-  { redactor, evidence = redactor, raw: keepRaw = true }: RedactResultOptions,
-): AttemptResult {
-  const { raw, ...rest } = result
-  const { output, issues, model, question } = rest
-  return {
-    ...rest,
-    ...(raw !== undefined && keepRaw && { raw: evidence.text(raw) }),
-    // A redacted copy has the shape of the original.
-    issues: evidence.value(issues) as AttemptResult['issues'],
-    ...(model !== undefined && { model: evidence.text(model) }),
-    ...(question && { question: { ...question, text: evidence.text(question.text) } }),
-    ...(output && { output: redactOutput(output, { redactor, evidence, keepRaw }) }),
-  }
-}
-
-function redactOutput(
-  { raw, reasoning, ...output }: NonNullable<AttemptResult['output']>,
-  { redactor, evidence, keepRaw }: { redactor: Redactor; evidence: Redactor; keepRaw: boolean },
-): NonNullable<AttemptResult['output']> {
-  return {
-    ...redactor.known(output),
-    ...(raw !== undefined && keepRaw && { raw: evidence.text(raw) }),
-    ...(reasoning !== undefined && { reasoning: evidence.text(reasoning) }),
-  }
+function cutOpenTexts(value: unknown, at: Pointer, texts: OpenTexts): unknown {
+  if (texts.finished.has(at)) return value
+  if (typeof value === 'string') return texts.cut(value)
+  if (typeof value !== 'object' || value === null) return value
+  if (Array.isArray(value)) return value.map((item, index) => cutOpenTexts(item, child(at, index), texts))
+  const copy = {}
+  for (const [key, member] of Object.entries(value))
+    setOwn(copy, key, cutOpenTexts(member, child(at, key), texts))
+  return copy
 }

@@ -43,7 +43,7 @@ export function sealData<T>(value: T, sealer: Sealer): T {
   return sealer.data(value) as T
 }
 
-export interface Sealer {
+interface Sealer {
   /** Whether texts are searched for secrets that only this run has. */
   readonly isRunSpecific: boolean
   text(text: string): string
@@ -224,10 +224,10 @@ export function openData<T>(
 ): T {
   const text = (given: string): unknown => {
     if (!given.includes(begin)) return given
-    if (!wholeReference.test(given)) return given.replace(reference, (each) => textOf(open(each), each))
+    if (!wholeReference.test(given)) return given.replace(reference, (each) => toText(open(each), each))
     const opened = open(given)
     if (opened?.startsWith(jsonMark)) return JSON.parse(opened.slice(1))
-    const secret = textOf(opened, given)
+    const secret = toText(opened, given)
     if (opened !== undefined && isKeyLike(secret)) onSecret?.(secret)
     return secret
   }
@@ -248,7 +248,7 @@ export function openNamed<T>(value: T, open: (reference: string) => string | und
   return rewriteValue(value, { text: (given) => given, secret, keys, deepest, nodes, cut: unchanged }) as T
 }
 
-function textOf(opened: string | undefined, given: string): string {
+function toText(opened: string | undefined, given: string): string {
   return opened === undefined ? given : opened.slice(1)
 }
 

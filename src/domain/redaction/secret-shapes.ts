@@ -7,7 +7,7 @@
 import { isSecretMember } from './secret-keys.ts'
 
 /** Start and end of a secret in a text. */
-export type SecretRange = readonly [start: number, end: number]
+type SecretRange = readonly [start: number, end: number]
 
 interface Shape {
   /** Texts that the shape begins with, of at least two characters. Rare last characters make the scan fast. */

@@ -4,6 +4,7 @@
  * to be skipped. Data edges never activate a node, and no node waits for a branch that was not taken.
  */
 import { type CallKey, firstKey, hasDoubts, nextCall, turnTo } from '../attempt/call-key.ts'
+import { underNewPlan } from '../loop/loop-state.ts'
 import { listDownstream } from '../plan/downstream.ts'
 import type { BodyPlan, Need, Plan, PlanEdge, PlanNode, Routing } from '../plan.ts'
 import type { NodeState, RunState } from '../run.ts'
@@ -24,11 +25,11 @@ export function installPlan(state: RunState, plan: Plan, kept: ReadonlyMap<strin
     if (node?.status === 'completed') node.key = keyOfRework(node)
   }
   leaveDoubts(state)
-  interruptIterations(state, again)
+  if (state.plan) interruptIterations(state, again)
   state.plan = plan
   state.planVersion = plan.version
   // Who approved or wrote the answer of another plan has not seen the one to come.
-  delete state.finalReply
+  state.finalReply = undefined
   state.nodes = new Map()
   state.outgoing = new Map()
   for (const set of [state.ready, state.running, state.judging, state.dead, state.fatal]) set.clear()
@@ -43,8 +44,8 @@ interface Added extends Pick<BodyPlan, 'nodes' | 'edges'> {
   readonly instance?: string
   /** Nodes of the previous plan. */
   readonly earlier?: ReadonlyMap<string, NodeState>
-  /** Which of them keep their results. Default: all. */
-  readonly kept?: ReadonlyMap<string, KeptStatus>
+  /** Which of them keep their results. */
+  readonly kept?: { has(id: string): boolean }
 }
 
 /** Adds nodes and the edges between them: of a plan, or of an item or round that begins. */
@@ -52,10 +53,10 @@ export function addNodes(state: RunState, { nodes, edges, instance, earlier, kep
   const added = nodes.map((node): NodeState => {
     const before = earlier?.get(node.id)
     const left = takeBack(state, node)
-    const isKept = before !== undefined && (kept?.has(node.id) ?? true)
+    const isKept = before !== undefined && kept?.has(node.id) === true
     const made: NodeState = isKept
       ? { ...before, node, open: 0, control: 0, live: 0 }
-      : fresh(node, state.planVersion, left ?? before)
+      : { ...fresh(node, state.planVersion, left ?? before), ...earlierLoop(node, before) }
     if (instance !== undefined) addToInstance(state, made, instance)
     state.nodes.set(node.id, made)
     state.outgoing.set(node.id, [])
@@ -71,6 +72,12 @@ export function addNodes(state: RunState, { nodes, edges, instance, earlier, kep
     followEdges(state, node)
     settleInInstance(state, node, false)
   }
+}
+
+/** What an agent has done under an earlier plan is not done again: attempts count anew, and its loop continues. */
+function earlierLoop(node: PlanNode, before: NodeState | undefined): Pick<NodeState, 'loop'> {
+  if (before?.loop === undefined || before.loop.capabilityId !== node.capabilityId) return {}
+  return { loop: underNewPlan(before.loop) }
 }
 
 /** Numbers of calls of one pass over a map or a loop; no node makes as many. */
@@ -116,6 +123,8 @@ export function reopenNodes(state: RunState, ids: ReadonlySet<string>): void {
       ...(instance !== undefined && { instance }),
       ...(before.node.body && { passes: (before.passes ?? 0) + 1 }),
       ...(before.unapproved && { unapproved: before.unapproved }),
+      // An agent continues its conversation with the feedback: what its tools did is not done again.
+      ...(before.loop && { loop: before.loop }),
     }
     state.nodes.set(id, again)
   }
@@ -170,7 +179,7 @@ function fresh(
   version: number,
   before: Pick<NodeState, 'key' | 'unsure'> | undefined,
 ): NodeState {
-  const unsure = before?.unsure
+  // Every member at once, as in the state of the run.
   return {
     node,
     status: 'pending',
@@ -178,16 +187,30 @@ function fresh(
     control: 0,
     live: 0,
     started: false,
+    startedAt: undefined,
+    attempt: undefined,
     attempts: 0,
     candidate: 0,
     failures: 0,
+    lostLeases: undefined,
     unknowns: 0,
     questions: 0,
     key: before ? turnTo(before.key, node.capabilityId ?? '') : firstKey(version),
     tokens: 0,
     costUsd: 0,
+    output: undefined,
+    completed: undefined,
+    failed: undefined,
+    skipped: undefined,
+    reply: undefined,
     clarifications: [],
-    ...(unsure !== undefined && { unsure }),
+    unsure: before?.unsure,
+    loop: undefined,
+    instance: undefined,
+    iterations: undefined,
+    passes: undefined,
+    unapproved: undefined,
+    degradedWithin: undefined,
   }
 }
 
@@ -204,7 +227,7 @@ export function setStatus(state: RunState, node: NodeState, status: NodeStatus):
 /** Completed, failed or skipped: the node is done with, and its edges are settled. */
 export function settle(state: RunState, node: NodeState, status: 'completed' | 'error' | 'skipped'): void {
   setStatus(state, node, status)
-  delete node.reply
+  node.reply = undefined
   state.dead.delete(node.node.id)
   const live = followEdges(state, node)
   const lost = status === 'error' && !live

@@ -81,7 +81,7 @@ export function beginIteration(state: RunState, { of, index }: EventPayloads['it
   skipDone(iterations)
   const before = state.interrupted.get(of)
   const isSame = before?.iterations && jsonEqual(givenTo({ ...node, ...before }, index), given)
-  addNodes(state, { nodes, edges, instance: id, ...(isSame && { earlier: before.nodes }) })
+  addNodes(state, { nodes, edges, instance: id, ...(isSame && { earlier: before.nodes, kept: before.kept }) })
 }
 
 /** The next one to begin has no result yet. */
@@ -151,7 +151,7 @@ function rememberReading(parent: NodeState, node: NodeState): void {
 export function endIterations(state: RunState, node: NodeState): void {
   if (!node.iterations) return
   for (const id of [...node.iterations.active]) dropInstance(state, id)
-  delete node.iterations
+  node.iterations = undefined
   state.iterating.delete(node.node.id)
   state.interrupted.delete(node.node.id)
 }

@@ -2,6 +2,7 @@
 import { jsonType } from '../../base/json.ts'
 import { type Ask, type AskKind, isAboutAnswer } from '../ask.ts'
 import type { EventPayloads, PlanTrigger } from '../event.ts'
+import { findCall, latestCalls } from '../loop/loop-state.ts'
 import type { Action } from '../policy.ts'
 import type { AskReply, NodeState, RunState } from '../run.ts'
 import { setStatus } from './fold-graph.ts'
@@ -11,6 +12,7 @@ import { endIterations } from './fold-iterations.ts'
 export function applyReply(state: RunState, reply: AskReply): void {
   const ask = state.asks.get(reply.requestId)
   // What settled it is an event of its own; what is withdrawn is decided by the new plan.
+  if (ask?.toolCall && reply.decision === 'withdrawn') reopenCall(state, ask)
   if (!ask || reply.decision === 'settled' || reply.decision === 'withdrawn') return
   const { action } = reply
   const byPolicy = ask.policyId !== undefined
@@ -44,6 +46,10 @@ function applyToNode(state: RunState, ask: Ask, reply: AskReply): void {
   const agreed = reply.decision !== 'reject' && reply.decision !== 'expired'
   const node = ask.nodeId === undefined ? undefined : state.nodes.get(ask.nodeId)
   if (node === undefined || node.status !== 'awaiting_hitl') return
+  if (ask.toolCall) {
+    decideCall(state, { node, ask, reply })
+    return
+  }
   if (ask.policyId !== undefined && moves.has(reply.action?.type ?? 'emit')) {
     // Another person is asked, or the run fails or gets a new plan: the node itself has nothing more to do.
     if (reply.action?.type === 'hitl') return
@@ -58,6 +64,9 @@ function applyToNode(state: RunState, ask: Ask, reply: AskReply): void {
     node.clarifications.push(
       jsonType(reply.value) === 'string' ? String(reply.value) : JSON.stringify(reply.value),
     )
+    const { state: asked } = node.attempt?.result?.question ?? {}
+    if (asked !== undefined)
+      node.elicited = [...(node.elicited ?? []), { state: asked, value: reply.value ?? null }]
     setStatus(state, node, 'ready')
   } else if (reply.action?.type === 'replan') {
     state.replan = rejectedTrigger(ask, reply)
@@ -67,9 +76,46 @@ function applyToNode(state: RunState, ask: Ask, reply: AskReply): void {
   } else {
     node.reply = reply
     // A value from a person is a full answer, even if items or rounds had a degraded one.
-    if (reply.value !== undefined) delete node.degradedWithin
+    if (reply.value !== undefined) node.degradedWithin = undefined
     setStatus(state, node, 'judging')
   }
+}
+
+/** The next plan asks about the call again, if it still has the agent. */
+function reopenCall({ nodes }: RunState, { nodeId = '', toolCall }: Ask): void {
+  const call = toolCall && findCall(nodes.get(nodeId)?.loop, toolCall)
+  if (call) delete call.requestId
+}
+
+/** A decision about a call of an agent, which continues when all are there; without an answer in time it does not. */
+function decideCall(
+  state: RunState,
+  { node, ask, reply }: { readonly node: NodeState; readonly ask: Ask; readonly reply: AskReply },
+): void {
+  const { decision, value, by, note, grant, requestId } = reply
+  const call = ask.toolCall && findCall(node.loop, ask.toolCall)
+  if (grant && call?.capabilityId !== undefined) {
+    state.grants ??= []
+    state.grants.push({
+      capabilityId: call.capabilityId,
+      causes: call.causes ?? [],
+      ...(grant === 'thread' && { scope: grant }),
+      requestId,
+      by,
+    })
+  }
+  if (call?.requestId === ask.requestId)
+    call.decision = {
+      decision,
+      by,
+      ...(value !== undefined && { value }),
+      ...(note !== undefined && { note }),
+    }
+  const calls = node.loop ? latestCalls(node.loop).map(({ call }) => call) : []
+  if (calls.some(({ requestId = '' }) => state.openAsks.has(requestId))) return
+  const isExpired = calls.some((each) => each.decision?.decision === 'expired')
+  if (isExpired) node.reply = { ...reply, decision: 'expired' }
+  setStatus(state, node, isExpired ? 'judging' : 'ready')
 }
 
 /** Actions of policies after which the node that failed does not continue. */
@@ -118,7 +164,7 @@ function approveCall({ approvedCalls }: RunState, ask: Ask, { node, candidate }:
 /** Resets failures and doubts: a person requested another attempt. */
 function forgive(node: NodeState): void {
   node.failures = 0
-  delete node.unsure
+  node.unsure = undefined
 }
 
 export function refusal(reply: Pick<AskReply, 'decision' | 'by' | 'note'>): string {

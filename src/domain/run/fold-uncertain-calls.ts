@@ -10,8 +10,8 @@ import {
   doubted,
   hasDoubts,
   nextCall,
-  refOf,
   type StartedCall,
+  toAttemptRef,
   withoutDoubtAbout,
 } from '../attempt/call-key.ts'
 import type { AttemptResult, Outcome } from '../output.ts'
@@ -45,7 +45,7 @@ export function rememberDoubt(
 function doubtfulCall(started: StartedCall, outcome: Outcome, ref: AttemptRef): DoubtfulCall {
   const { capabilityId, idempotencyKey, sideEffect, idempotent, inputs, startedAt } = started
   return {
-    ...refOf(ref),
+    ...toAttemptRef(ref),
     ...{ capabilityId, idempotencyKey, idempotent, inputs, startedAt, outcome },
     ...(sideEffect && { sideEffect }),
   }
@@ -100,7 +100,7 @@ export function setAsideOthers(
 function leaveBehind(state: RunState, node: NodeState, call: DoubtfulCall): void {
   const rest = setAside(state, node.node.id, { ...node, isDone: false }, call)
   node.key = rest.key
-  if (rest.unsure === undefined) delete node.unsure
+  if (rest.unsure === undefined) node.unsure = undefined
 }
 
 /** Keeps a call in doubt under a name of its own, where no node has it back by its id; what is left without it. */

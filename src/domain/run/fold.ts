@@ -9,6 +9,8 @@ import { turnTo } from '../attempt/call-key.ts'
 import type { Envelope } from '../envelope.ts'
 import type { EventPayloads, EventType, JournalEvent, NewEvent } from '../event.ts'
 import { feedbackLimits } from '../feedback.ts'
+import { applyLoopFact, callsToAsk, findCall } from '../loop/loop-state.ts'
+import type { LoopFact } from '../loop-facts.ts'
 import type { AttemptResult, Usage } from '../output.ts'
 import type { NodeState, RunState } from '../run.ts'
 import { installPlan, type KeptStatus, reopenNodes, setStatus, settle } from './fold-graph.ts'
@@ -36,22 +38,29 @@ export function begin(runId: string, event: NewEvent, compileOptions?: CompileOp
     schemaHash,
     tenant = 'default',
     threadId,
+    thread,
     draft,
     traceparent,
   } = event.payload
+  // Every member at once and without spreads: with members that come and go, V8 keeps an object as a dictionary, and every
+  // decision reads this one many times.
   return {
     runId,
     tenant,
-    ...(compileOptions && { compileOptions }),
+    compileOptions,
     seq: 1,
     startedAt: event.at,
     envelope: envelope as Envelope,
     schemaHash,
     correlationId,
-    ...(threadId !== undefined && { threadId }),
-    ...(draft !== undefined && { draft }),
-    ...(traceparent !== undefined && { traceparent }),
+    threadId,
+    thread,
+    draft,
+    traceparent,
+    plan: undefined,
     planVersion: 0,
+    planning: undefined,
+    replan: undefined,
     replans: 0,
     nodes: new Map(),
     leftInDoubt: new Map(),
@@ -69,13 +78,19 @@ export function begin(runId: string, event: NewEvent, compileOptions?: CompileOp
     asks: new Map(),
     openAsks: new Set(),
     approvedCalls: new Map(),
+    grants: thread?.grants && [...thread.grants],
+    unanswered: undefined,
+    approvals: undefined,
     withdrawn: new Map(),
-    withdrawals: 0,
+    withdrawals: { tool: 0, other: 0 },
     feedback: [],
     reworks: new Map(),
     followUps: [],
     timers: new Map(),
     policyFired: new Map(),
+    answerJudged: undefined,
+    failing: undefined,
+    paused: undefined,
     budget: {
       reservedCalls: 0,
       reservedTokens: 0,
@@ -87,6 +102,9 @@ export function begin(runId: string, event: NewEvent, compileOptions?: CompileOp
     },
     reserved: new Map(),
     audit: '',
+    cancel: undefined,
+    finalReply: undefined,
+    finished: undefined,
   }
 }
 
@@ -109,7 +127,7 @@ const appliers: Appliers = {
     const previous = payload.attempt > 1 ? state.planning?.rejected : undefined
     const { attempt, phase, trigger = {} } = payload
     state.planning = { attempt, phase, trigger, ...(previous && { previous }) }
-    delete state.replan
+    state.replan = undefined
   },
   plan_rejected(state, { payload }) {
     charge(state, payload.usage)
@@ -119,18 +137,18 @@ const appliers: Appliers = {
   },
   plan_generated(state, { payload }) {
     if (payload.metadata.resumed) {
-      delete state.paused
-      for (const node of state.nodes.values()) delete node.lostLeases
+      state.paused = undefined
+      for (const node of state.nodes.values()) node.lostLeases = undefined
       return
     }
     charge(state, payload.usage)
     if (state.planning?.phase === 'replan') state.replans++
     if (payload.plan) installPlan(state, payload.plan, getKeptNodes(payload))
-    delete state.planning
+    state.planning = undefined
   },
   plan_updated: nothing,
   node_start(state, event) {
-    const node = nodeOf(state, event)
+    const node = getNode(state, event)
     node.started = true
     node.startedAt = event.at
     if (event.payload.iterations !== undefined) beginIterations(state, node, event.payload.iterations)
@@ -138,34 +156,33 @@ const appliers: Appliers = {
   iteration_start: (state, { payload }) => beginIteration(state, payload),
   iteration_end: (state, { payload }) => endIteration(state, payload),
   attempt_start(state, event) {
-    const node = nodeOf(state, event)
+    const node = getNode(state, event)
     const { payload, at } = event
     if (payload.continues) takeUpCall(state, node, payload.continues)
     setAsideOthers(state, node, payload)
     node.attempts = payload.attempt
-    node.attempt = {
-      attempt: payload.attempt,
-      capabilityId: payload.capabilityId,
-      idempotencyKey: payload.idempotencyKey,
-      idempotent: payload.idempotent,
-      ...(payload.sideEffect && { sideEffect: payload.sideEffect }),
-      inputs: payload.inputs,
-      startedAt: at,
-      ...(payload.deadlineAt !== undefined && { deadlineAt: payload.deadlineAt }),
-    }
+    const { attempt, capabilityId, idempotencyKey, idempotent, sideEffect, inputs, deadlineAt } = payload
+    const started = { attempt, capabilityId, idempotencyKey, idempotent, inputs, startedAt: at }
+    if (sideEffect || deadlineAt !== undefined)
+      Object.assign(started, sideEffect && { sideEffect }, deadlineAt !== undefined && { deadlineAt })
+    node.attempt = started
     setStatus(state, node, 'running')
   },
   attempt_accepted(state, event) {
-    const node = nodeOf(state, event)
+    const node = getNode(state, event)
     const { attempt, agent, deadlineAt } = event.payload
     if (node.attempt?.attempt !== attempt || node.status !== 'running') return
     node.attempt = { ...node.attempt, accepted: { agent, deadlineAt } }
   },
+  turn_start: foldLoopFact,
+  turn_end: foldLoopFact,
+  tool_start: foldLoopFact,
+  tool_end: foldLoopFact,
   attempt_end(state, event) {
-    const node = nodeOf(state, event)
+    const node = getNode(state, event)
     if (node.attempt?.attempt !== event.payload.attempt || node.status !== 'running') return
     const { usage, outcome, interrupted } = event.payload
-    node.attempt = joined(node.attempt, { result: event.payload, endedAt: event.at })
+    node.attempt = { ...node.attempt, result: event.payload, endedAt: event.at }
     const tokens = (usage.inputTokens ?? 0) + (usage.outputTokens ?? 0)
     // The run pays for all that an attempt without an end may have used; the limits of its node do not, lest a crash use them up.
     const unknown = outcome === 'outcome_unknown'
@@ -173,7 +190,8 @@ const appliers: Appliers = {
     node.costUsd += unknown ? 0 : (usage.costUsd ?? 0)
     // Attempts that the run itself interrupted do not count: pausing often must not use up the node's retries.
     if (!interrupted) countOutcome(node, event.payload)
-    if (!unknown) delete node.lostLeases
+    if (!unknown) node.lostLeases = undefined
+    if (node.loop && isJudged.has(outcome)) node.loop.judged = node.loop.turns.length
     const { attempt } = event.payload
     rememberDoubt(node, event.payload, { nodeId: node.node.id, attempt, planVersion: state.planVersion })
     charge(state, usage)
@@ -181,13 +199,13 @@ const appliers: Appliers = {
     setStatus(state, node, unknown && state.replan ? 'waiting' : 'judging')
   },
   attempt_settled(state, event) {
-    const node = nodeOf(state, event)
+    const node = getNode(state, event)
     const call = node.unsure
     if (call?.attempt !== event.payload.attempt || node.status !== 'awaiting_hitl') return
     const { nodeId: _, planVersion: __, outcome: ___, ...attempt } = call
     node.attempt = joined(attempt, { result: event.payload, endedAt: event.at })
     countOutcome(node, event.payload)
-    delete node.unsure
+    node.unsure = undefined
     // Where nothing was applied, the call is made again under the key that it had.
     if (!event.payload.notApplied) rememberDoubt(node, event.payload, call)
     setStatus(state, node, 'judging')
@@ -209,20 +227,20 @@ const appliers: Appliers = {
   },
   rao_decision: nothing,
   node_complete(state, event) {
-    const node = nodeOf(state, event)
+    const node = getNode(state, event)
     node.output = event.payload.output
     node.completed = event.payload
-    endIterations(state, node)
+    if (node.iterations) endIterations(state, node)
     settle(state, node, 'completed')
   },
   node_error(state, event) {
-    const node = nodeOf(state, event)
+    const node = getNode(state, event)
     node.failed = event.payload
-    endIterations(state, node)
+    if (node.iterations) endIterations(state, node)
     settle(state, node, 'error')
   },
   node_skipped(state, event) {
-    const node = nodeOf(state, event)
+    const node = getNode(state, event)
     node.skipped = event.payload
     settle(state, node, 'skipped')
   },
@@ -270,15 +288,27 @@ const appliers: Appliers = {
     state.asks.set(ask.requestId, ask)
     state.openAsks.add(ask.requestId)
     if (ask.kind === 'policy' || isAboutAnswer(ask)) return
-    const node = nodeOf(state, event)
-    delete node.reply
+    const node = getNode(state, event)
+    node.reply = undefined
     if (continues) takeUpCall(state, node, continues)
-    setStatus(state, node, 'awaiting_hitl')
+    const call = ask.toolCall && findCall(node.loop, ask.toolCall)
+    if (call) call.requestId = ask.requestId
+    // The other calls of an agent are asked about first.
+    const isMore = node.loop !== undefined && call !== undefined && callsToAsk(node.loop).length > 0
+    setStatus(state, node, isMore ? 'judging' : 'awaiting_hitl')
   },
   hitl_approval(state, { payload: { requestId, by, audit } }) {
     state.audit = audit.hash
     state.approvals ??= new Map()
     state.approvals.set(requestId, [...(state.approvals.get(requestId) ?? []), by])
+  },
+  hitl_assigned(state, { payload: { requestId, assignment, expiresAt, audit } }) {
+    state.audit = audit.hash
+    const ask = state.asks.get(requestId)
+    if (ask) state.asks.set(requestId, { ...ask, assignment, expiresAt })
+    // The timer of an ask follows its expiry; one that has just fired begins again.
+    if (state.openAsks.has(requestId))
+      state.timers.set(`ask:${requestId}`, { dueAt: expiresAt, purpose: { kind: 'ask', requestId } })
   },
   hitl_resolved(state, { payload }) {
     state.audit = payload.audit.hash
@@ -291,7 +321,7 @@ const appliers: Appliers = {
     const ask = state.asks.get(payload.requestId)
     if (!ask) return
     if (payload.decision === 'withdrawn') {
-      state.withdrawals++
+      state.withdrawals[ask.kind === 'tool' ? 'tool' : 'other']++
       if (ask.nodeId !== undefined) state.withdrawn.set(ask.nodeId, ask.kind)
     }
     applyReply(state, {
@@ -301,6 +331,7 @@ const appliers: Appliers = {
       ...(payload.value !== undefined && { value: payload.value }),
       by: payload.by,
       ...(payload.note !== undefined && { note: payload.note }),
+      ...(payload.grant && { grant: payload.grant }),
       ...actionAfter(ask, payload),
     })
   },
@@ -314,9 +345,9 @@ const appliers: Appliers = {
     const subject = ask?.nodeId ?? ''
     state.reworks.set(subject, (state.reworks.get(subject) ?? 0) + 1)
     state.followUps = state.followUps.filter((next) => next.requestId !== requestId)
-    delete state.finalReply
+    state.finalReply = undefined
     // The answer to come is another one.
-    delete state.answerJudged
+    state.answerJudged = undefined
     const again = new Set([...nodes, ...downstream])
     for (const id of again) {
       const node = state.nodes.get(id)
@@ -324,7 +355,7 @@ const appliers: Appliers = {
     }
     reopenNodes(state, again)
     // The rejection of a failure that is to be tried again says that it may be done again.
-    if (ask?.kind === 'failure') for (const id of nodes) delete state.nodes.get(id)?.unsure
+    if (ask?.kind === 'failure') forgetDoubts(state, nodes)
   },
   timer_set(state, { payload }) {
     state.timers.set(payload.timerId, { dueAt: payload.dueAt, purpose: payload.purpose })
@@ -337,7 +368,7 @@ const appliers: Appliers = {
       const { capabilityId = '', alternates = [] } = node.node
       node.key = turnTo(node.key, [capabilityId, ...alternates][node.candidate] ?? '')
     }
-    delete node.reply
+    node.reply = undefined
     setStatus(state, node, 'waiting')
   },
   timer_fired(state, { payload }) {
@@ -351,7 +382,7 @@ const appliers: Appliers = {
     if (node?.status === 'waiting') setStatus(state, node, 'ready')
   },
   lease_lost(state, event) {
-    const node = nodeOf(state, event)
+    const node = getNode(state, event)
     node.lostLeases = new Set(node.lostLeases).add(event.payload.attempt)
   },
   quarantined(state, { payload }) {
@@ -369,6 +400,13 @@ const appliers: Appliers = {
   },
 }
 
+function forgetDoubts({ nodes }: RunState, nodeIds: readonly string[]): void {
+  for (const id of nodeIds) {
+    const node = nodes.get(id)
+    if (node) node.unsure = undefined
+  }
+}
+
 /** Returns the nodes that a new plan keeps with their results, as recorded in the journal. */
 function getKeptNodes({ nodes = [] }: EventPayloads['plan_generated']): ReadonlyMap<string, KeptStatus> {
   return new Map(
@@ -376,6 +414,24 @@ function getKeptNodes({ nodes = [] }: EventPayloads['plan_generated']): Readonly
       status === 'completed' || status === 'awaiting_hitl' ? [[id, status]] : [],
     ),
   )
+}
+
+/** Outcomes that say what an answer is worth: the next attempt of an agent asks its model again. */
+const isJudged: ReadonlySet<string> = new Set(['ok', 'invalid', 'truncated', 'refused'])
+
+/** A fact of the attempt under way. A loop that gets on is not repeated in vain: unknown outcomes and lost leases count from there. */
+function foldLoopFact(
+  state: RunState,
+  event: NewEvent<'turn_start' | 'turn_end' | 'tool_start' | 'tool_end'>,
+): void {
+  const node = getNode(state, event)
+  if (node.attempt?.attempt !== event.payload.attempt || node.status !== 'running') return
+  // The union type cannot express that type and payload belong together.
+  const loop = applyLoopFact(node.loop, event as LoopFact, node.attempt.capabilityId)
+  if (loop) node.loop = loop
+  if (event.type !== 'turn_end' && event.type !== 'tool_end') return
+  node.unknowns = 0
+  node.lostLeases = undefined
 }
 
 function countOutcome(node: NodeState, { outcome }: AttemptResult): void {
@@ -400,7 +456,7 @@ function charge({ budget }: RunState, usage: Usage | undefined): void {
   budget.costUsd += costUsd
 }
 
-function nodeOf(state: RunState, event: { readonly nodeId?: string; readonly type: string }): NodeState {
+function getNode(state: RunState, event: { readonly nodeId?: string; readonly type: string }): NodeState {
   const node = event.nodeId === undefined ? undefined : state.nodes.get(event.nodeId)
   if (!node) throw new Error(`Cannot fold ${event.type}: the plan has no node "${event.nodeId}"`)
   return node

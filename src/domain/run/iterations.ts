@@ -65,13 +65,17 @@ export function interruptIterations(state: RunState, again: ReadonlySet<string>)
     const node = state.nodes.get(id)
     if (!node?.iterations) continue
     const nodes = new Map<string, NodeState>()
+    const kept = new Set<string>()
     for (const instance of node.iterations.active)
       for (const nodeId of state.instances.get(instance)?.nodes ?? []) {
         const inner = state.nodes.get(nodeId)
-        if (inner && !again.has(nodeId) && (inner.status === 'completed' || isAskedAbout(state, inner)))
-          nodes.set(nodeId, inner)
+        if (!inner) continue
+        const isKept = !again.has(nodeId) && (inner.status === 'completed' || isAskedAbout(state, inner))
+        if (isKept) kept.add(nodeId)
+        // The loop of an agent continues, also where its result is made again.
+        if (isKept || inner.loop) nodes.set(nodeId, inner)
       }
-    state.interrupted.set(id, { node: node.node, iterations: node.iterations, nodes })
+    state.interrupted.set(id, { node: node.node, iterations: node.iterations, nodes, kept })
   }
   state.iterating.clear()
   state.instances.clear()

@@ -44,15 +44,15 @@ interface TaskEnd {
  * taskResult({ output: { value: ['a.ts'] } }) // content '["a.ts"]', parsedContent ['a.ts'], status COMPLETE
  */
 export function taskResult({ output, error, waitingFor, skipped, format }: TaskEnd): TaskResult {
-  const content = output === undefined ? '' : contentOf(output.value)
+  const content = output === undefined ? '' : getContent(output.value)
   const asText = output === undefined || (format?.type === 'text' && typeof output.value === 'string')
   const detected = asText ? { isParsed: false, value: undefined } : parsed(output.value, content)
   const parseError = asText || typeof output.value !== 'string' ? undefined : jsonFault(content)
   return {
     content,
-    status: statusOf({ output, error, waitingFor, skipped }),
+    status: getStatus({ output, error, waitingFor, skipped }),
     notes: {
-      ...(output !== undefined && notesOf(output)),
+      ...(output !== undefined && getNotes(output)),
       ...(error !== undefined && { error: { ...error } }),
       ...(waitingFor !== undefined && { waitingFor }),
       ...(skipped !== undefined && { skipped }),
@@ -62,7 +62,7 @@ export function taskResult({ output, error, waitingFor, skipped, format }: TaskE
   }
 }
 
-function statusOf({
+function getStatus({
   output,
   error,
   waitingFor,
@@ -73,7 +73,7 @@ function statusOf({
   return waitingFor === undefined && isOver ? 'COMPLETE' : 'CONTINUATION'
 }
 
-function contentOf(value: Json): string {
+function getContent(value: Json): string {
   return typeof value === 'string' ? value : JSON.stringify(value)
 }
 
@@ -82,7 +82,7 @@ function parsed(value: Json, content: string): { readonly isParsed: boolean; rea
   return typeof value === 'string' ? detectJson(content) : { isParsed: true, value }
 }
 
-function notesOf({ confidence, confidenceType, escalate, reasoning, repairs }: Output) {
+function getNotes({ confidence, confidenceType, escalate, reasoning, repairs }: Output) {
   return {
     ...(confidence !== undefined && { confidence }),
     ...(confidenceType !== undefined && { confidenceType }),

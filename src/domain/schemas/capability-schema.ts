@@ -1,7 +1,20 @@
 /** The schema of a capability's registration. */
+import { taskPriorities } from '../task/assignment.ts'
 import { nodeKinds } from './draft-schema.ts'
 import { anyText, closed, condition, countOrNone, flag, map, text, texts } from './parts.ts'
 import { raoSettingsSchema } from './rao-schema.ts'
+
+const personName = { type: 'string', minLength: 1, maxLength: 200, pattern: '\\S' } as const
+
+/** Whom a capability of kind `human` assigns its tasks to. */
+const humanSchema = closed({
+  assignee: {
+    anyOf: [personName, { type: 'array', items: personName, minItems: 1, maxItems: 50, uniqueItems: true }],
+  },
+  role: personName,
+  priority: { enum: taskPriorities },
+  dueSeconds: { type: 'number', exclusiveMinimum: 0, maximum: 10 * 365 * 86_400 },
+})
 
 /** Facet names, or a schema by hand where no facet exists. */
 const contractSide = { anyOf: [texts, { type: 'object' }] } as const
@@ -20,6 +33,7 @@ export const capabilitySchema = closed(
     sideEffect: flag,
     postConditions: { type: 'array', items: condition },
     rao: raoSettingsSchema,
+    human: humanSchema,
     inputTraits: {
       type: 'object',
       properties: { languages: texts, formats: texts, strengths: texts, limitations: texts },

@@ -1,5 +1,7 @@
 /** The schema of an envelope and of the contract in it. */
+
 import { limitsSchema } from './draft-schema.ts'
+import { modelSettingsSchema } from './model-settings-schema.ts'
 import { anySchema, closed, condition, map, text } from './parts.ts'
 import { policiesSchema, policyDefs } from './policy-schema.ts'
 
@@ -44,6 +46,7 @@ export const envelopeSchema = {
       outputContract: contractSchema,
       policies: policiesSchema,
       specialInstructions: { type: 'array', items: { type: 'string' } },
+      modelSettings: modelSettingsSchema,
       metadata: map,
       goal_condition: {
         anyOf: [goalConditionSchema, { type: 'array', items: goalConditionSchema }],

@@ -23,6 +23,8 @@ const triggerSchema = tagged('kind', {
   manual: { properties: {} },
 })
 
+export const grantSchema = { enum: ['run', 'thread'] } as const
+
 export const rejectActionSchema = { enum: ['fail', 'retry', 'replan'] } as const
 
 /** Where a schema keeps actions, which contain each other. */

@@ -1,6 +1,6 @@
 /** The schema of a reply on the wire; who replied comes from the authorisation, never from the body. */
 import { anyText, closed, text } from './parts.ts'
-import { rejectActionSchema } from './policy-schema.ts'
+import { grantSchema, rejectActionSchema } from './policy-schema.ts'
 
 export const replySchema = closed(
   {
@@ -9,6 +9,7 @@ export const replySchema = closed(
     value: true,
     valueHash: text,
     rejectAction: rejectActionSchema,
+    grant: grantSchema,
     note: anyText,
   },
   ['requestId', 'decision', 'valueHash'],

@@ -33,6 +33,8 @@ export interface RunPoller {
 }
 
 const claimSize = 32
+/** In a long backlog, other tenants are looked for in every so many pages: the look passes over the whole backlog. */
+const pagesPerLook = 8
 /** Lower bound between polls: a run that is due but leased to another process must not cause a tight loop. */
 const shortestPause = 50
 
@@ -55,22 +57,33 @@ export function createRunPoller(options: RunPollerOptions): RunPoller {
     })
   }
 
-  const claim = async (): Promise<Claim[]> => {
+  const claim = async (exceptTenants: readonly string[] = []): Promise<Claim[]> => {
     const except = options.excludedRuns()
-    if (!own) return store.claim({ owner, leaseMs, limit: claimSize, except })
+    if (!own) return store.claim({ owner, leaseMs, limit: claimSize, except, exceptTenants })
     const wanted = [...own].filter((runId) => !except.includes(runId))
     const claims = wanted.map((runId) => store.claim({ owner, leaseMs, limit: 1, runId }))
     return (await Promise.all(claims)).flat()
+  }
+
+  /**
+   * Claims runs of other tenants than these: stores return the oldest first, and the tenant of thousands of due runs must not
+   * keep the others waiting until all of these are claimed.
+   */
+  const claimOfOthers = async (claims: readonly Claim[]): Promise<void> => {
+    if (closed) return
+    const tenants = new Set(claims.map(({ tenant }) => tenant))
+    for (const each of await claim([...tenants])) if (!closed) options.onClaim(each)
   }
 
   const poll = async () => {
     if (isPolling || closed) return
     isPolling = true
     try {
-      for (let full = true; full && !closed; ) {
+      for (let full = true, pages = 0; full && !closed; pages++) {
         const claims = await claim()
         for (const each of claims) if (!closed) options.onClaim(each)
         full = !own && claims.length === claimSize
+        if (full && pages % pagesPerLook === 0) await claimOfOthers(claims)
       }
       const next = own ? undefined : await store.nextWake({ except: options.excludedRuns() })
       if (next !== undefined) wakeAt(Math.max(next, clock.now() + shortestPause))
@@ -89,21 +102,21 @@ export function createRunPoller(options: RunPollerOptions): RunPoller {
   }
 
   /**
-   * Renews the leases of all runs here and dismisses the runs whose lease was lost. Then reads the heads of the others:
-   * not every store can notify about events that another process appended (a reply, a cancellation).
+   * Renews the leases of all runs here and dismisses the runs whose lease was lost. The others learn how long their journal
+   * is: not every store can notify about events that another process appended (a reply, a cancellation).
    */
   const renew = async () => {
     const mine = [...actors.values()].filter((actor) => actor.lease !== undefined)
     if (mine.length === 0) return
-    const held = new Set(await store.renew({ owner, leaseMs, runIds: mine.map(({ runId }) => runId) }))
+    const renewed = await store.renew({ owner, leaseMs, runIds: mine.map(({ runId }) => runId) })
+    const held = new Map(renewed.map(({ runId, seq }) => [runId, seq]))
     for (const actor of mine) {
-      if (held.has(actor.runId)) continue
-      actor.stop()
-      options.onLeaseLost(actor)
+      const seq = held.get(actor.runId)
+      if (seq === undefined) {
+        actor.stop()
+        options.onLeaseLost(actor)
+      } else if (actors.get(actor.runId) === actor) actor.notify(seq)
     }
-    const kept = mine.filter((actor) => actors.get(actor.runId) === actor)
-    const heads = await Promise.all(kept.map(({ runId }) => store.head(runId)))
-    for (const [index, actor] of kept.entries()) actor.notify(heads[index]?.seq ?? 0)
   }
 
   return {

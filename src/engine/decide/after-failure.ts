@@ -117,11 +117,11 @@ function giveUp(state: RunState, context: DecisionContext, node: NodeState): New
 
 /** Ends a node about which a person would have been asked, had the run not reached its limit of asks. */
 export function unaskedFact(state: RunState, now: number, node: NodeState): NewEvent {
-  return endFact(state, now, { node, error: unaskedFailure(state, failureOf(state, node)) })
+  return endFact(state, now, { node, error: unaskedFailure(state, toFailure(state, node)) })
 }
 
 export function errorFact(state: RunState, now: number, node: NodeState): NewEvent {
-  return endFact(state, now, { node, error: failureOf(state, node) })
+  return endFact(state, now, { node, error: toFailure(state, node) })
 }
 
 function endFact(
@@ -135,7 +135,7 @@ function endFact(
 }
 
 /** Returns why the last attempt failed. */
-function failureOf(state: RunState, node: NodeState): Failure {
+function toFailure(state: RunState, node: NodeState): Failure {
   const result = node.attempt?.result
   const outcome = result?.outcome ?? 'provider_error'
   const first = result?.issues[0]
@@ -188,17 +188,17 @@ function usedUpWithin({ plan, budget }: RunState, node: NodeState): UsedUp | und
   const { maxTokens, maxCostUsd } = plan?.limits ?? {}
   const { tokenBudget, costBudgetUsd } = node.node
   const tokens = tighter(
-    limitOf('tokenBudget', 'context', { used: node.tokens, limit: tokenBudget }),
-    limitOf('maxTokens', 'context', { used: budget.tokens, limit: maxTokens }),
+    getLimit('tokenBudget', 'context', { used: node.tokens, limit: tokenBudget }),
+    getLimit('maxTokens', 'context', { used: budget.tokens, limit: maxTokens }),
   )
   const cost = tighter(
-    limitOf('costBudgetUsd', 'turns', { used: node.costUsd, limit: costBudgetUsd }),
-    limitOf('maxCostUsd', 'turns', { used: budget.costUsd, limit: maxCostUsd }),
+    getLimit('costBudgetUsd', 'turns', { used: node.costUsd, limit: costBudgetUsd }),
+    getLimit('maxCostUsd', 'turns', { used: budget.costUsd, limit: maxCostUsd }),
   )
   return tokens && cost ? (share(cost) > share(tokens) ? cost : tokens) : (tokens ?? cost)
 }
 
-function limitOf(
+function getLimit(
   limitName: string,
   resource: UsedUp['resource'],
   { used, limit }: { readonly used: number; readonly limit: number | undefined },

@@ -3,7 +3,8 @@
  * when it has ended. The deadline is a timer.
  */
 import type { NewEvent } from '../../domain/event.ts'
-import type { Usage } from '../../domain/output.ts'
+import { attemptUsage } from '../../domain/loop/loop-state.ts'
+import { addUsage, type Usage } from '../../domain/output.ts'
 import type { Limits } from '../../domain/plan.ts'
 import type { DraftAllowance } from '../../domain/ports/planner.ts'
 import type { NodeState, RunState } from '../../domain/run.ts'
@@ -24,6 +25,8 @@ interface Need {
   readonly kind: string
   /** Tokens of one call, as the capability estimates; 0 without an estimate. */
   readonly tokens: number
+  /** Of an agent: most turns of its model. */
+  readonly turns?: number | undefined
   /** Size of the prompt in bytes: an upper bound of its tokens. */
   readonly prompt: () => number
 }
@@ -60,7 +63,9 @@ export function reservation(
   const least = isModel ? Math.max(need.tokens, 1) : need.tokens
   const fits = left.calls >= leastCalls && left.tokens >= least && (!isModel || left.costUsd > 0)
   if (!fits) return state.reserved.size > 0 ? 'later' : 'exhausted'
-  const calls = isModel ? Math.min(node.node.callBudget ?? defaultCallBudget, left.calls) : leastCalls
+  const calls = isModel
+    ? Math.min(node.node.callBudget ?? need.turns ?? defaultCallBudget, left.calls)
+    : leastCalls
   const wanted = isModel ? ((need.tokens || roughTokens) + need.prompt()) * calls : need.tokens
   const { tokenBudget, costBudgetUsd } = node.node
   // A node with limits of its own cannot use more than they leave, so no more is reserved.
@@ -91,7 +96,11 @@ export function worstCaseUsage(
   nodeId: string,
 ): Usage {
   const held = state.reserved.get(nodeId)
-  const known = capability(state.nodes.get(nodeId)?.attempt?.capabilityId ?? '')
+  const { attempt, loop } = state.nodes.get(nodeId) ?? {}
+  const known = capability(attempt?.capabilityId ?? '')
+  const recorded = loop && attempt && attemptUsage(loop, attempt.attempt)
+  // Of an agent, at most the turn under way is not in the journal.
+  if (!held && recorded) return addUsage(recorded, { calls: 1 })
   if (!held) return { calls: known && isLocal(known) ? 0 : 1 }
   const { calls, tokens, costUsd } = held
   return { calls, ...(tokens > 0 && { outputTokens: tokens }), ...(costUsd !== undefined && { costUsd }) }

@@ -16,6 +16,7 @@ import { policyFields } from '../capabilities.ts'
 import { type DecisionContext, factsFor } from '../events.ts'
 import { firstDue, isHeld, isToContinue, policyAskOpen } from '../journal/run-head.ts'
 import { expireFact, withdrawFact } from './ask/asks.ts'
+import { overdueFact } from './ask/assign.ts'
 import { mayReplan, replanLimitFailure } from './ask/rework.ts'
 import { charged, deadlineFacts, settlement, worstCaseUsage } from './budget.ts'
 import { knownValues } from './checks/values.ts'
@@ -48,7 +49,7 @@ const rules: readonly ((state: RunState, context: DecisionContext) => readonly N
   judged,
   followedUp,
   skipped,
-  iterationFacts,
+  iterated,
   ended,
   replanned,
   planned,
@@ -108,7 +109,11 @@ function dueTimers(state: RunState, context: DecisionContext): NewEvent[] {
   const fired = factsFor(state, context.now)('timer_fired', { timerId })
   if (purpose.kind === 'ask') {
     if (!state.openAsks.has(purpose.requestId)) return [fired]
-    return [fired, expireFact(state, context.now, { requestId: purpose.requestId })]
+    const { requestId } = purpose
+    return [
+      fired,
+      overdueFact(state, context.now, requestId) ?? expireFact(state, context.now, { requestId }),
+    ]
   }
   if (purpose.kind !== 'policy') return [fired]
   const policy = listTriggers(state.envelope.policies).find(({ id }) => id === purpose.policyId)
@@ -148,6 +153,11 @@ function skipReason(state: RunState, nodeId: string): string {
   if (need === undefined) return 'No control edge to it was followed'
   const sources = need.from.map((id) => `"${id}"`).join(' or ')
   return `Required input "${need.input}" has no source: ${sources} did not complete`
+}
+
+/** Continues maps and loops. */
+function iterated(state: RunState, context: DecisionContext): NewEvent[] {
+  return state.iterating.size > 0 ? iterationFacts(state, context) : []
 }
 
 /** Ends a run that is cancelled, failing or has lost a node for good, once no attempt is in flight. */

@@ -2,7 +2,7 @@
 import type { Issue } from '../../base/errors/issue.ts'
 import { type Json, setOwn } from '../../base/json.ts'
 import { child } from '../../base/pointer.ts'
-import { refOf } from '../../domain/attempt/call-key.ts'
+import { toAttemptRef } from '../../domain/attempt/call-key.ts'
 import type { EventPayloads, Failure, NewEvent, Provenance } from '../../domain/event.ts'
 import { notesAbout } from '../../domain/output.ts'
 import { namesIn } from '../../domain/plan/node-summary.ts'
@@ -30,7 +30,8 @@ export function finishFacts(state: RunState, context: DecisionContext): NewEvent
     return rejectedFacts(state, context, reply)
   const output = reply?.value === undefined ? composed.output : reply.value
   const verdict = checkAnswer(state, output)
-  const issues = [...(reply?.value === undefined ? composed.issues : []), ...verdict.issues]
+  const unmet = [...(reply?.value === undefined ? composed.issues : []), ...verdict.issues]
+  const issues = unmet.length > 0 ? unmet : (context.refuseAnswer?.(state, output) ?? [])
   if (issues.length > 0)
     return unmetFacts(state, context, { output, issues, satisfaction: verdict.satisfaction })
   const low = reply ? [] : satisfactionFacts(state, context, verdict.satisfaction)
@@ -147,7 +148,7 @@ export function endFacts(state: RunState, now: number, payload: EventPayloads['c
     facts.push(event)
   }
   const inDoubt = unaccountedCalls(state).map(({ capabilityId, idempotencyKey, outcome, ...call }) => ({
-    ...refOf(call),
+    ...toAttemptRef(call),
     ...{ capabilityId, idempotencyKey, outcome },
   }))
   const doubts = inDoubt.length > 0 ? { inDoubt } : {}
@@ -176,7 +177,7 @@ function compose(state: RunState): Composed {
   const provenance: Provenance[] = []
   const take = (sources: readonly Source[], pointer: string): Json | undefined => {
     const found = findValue(state, sources)
-    if (found) provenance.push(provenanceOf(state, found.source, pointer))
+    if (found) provenance.push(findProvenance(state, found.source, pointer))
     return found?.value
   }
   if (!('properties' in binding)) {
@@ -193,7 +194,7 @@ function compose(state: RunState): Composed {
   return { output, provenance, issues: [] }
 }
 
-function provenanceOf(state: RunState, source: Source, pointer: string): Provenance {
+function findProvenance(state: RunState, source: Source, pointer: string): Provenance {
   if (!('node' in source)) return { pointer }
   const node = state.nodes.get(source.node)
   const done = node?.completed

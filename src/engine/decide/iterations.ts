@@ -34,7 +34,7 @@ export function iterationFacts(state: RunState, context: DecisionContext): NewEv
   for (const nodeId of state.iterating) {
     const node = state.nodes.get(nodeId)
     if (!node?.iterations || node.status !== 'running' || isDoomed(state, node)) continue
-    const facts = factsOf(state, context, { node, iterations: node.iterations })
+    const facts = getFacts(state, context, { node, iterations: node.iterations })
     if (facts.length > 0) return facts
   }
   return []
@@ -75,7 +75,7 @@ interface UnderWay {
   readonly iterations: Iterations
 }
 
-function factsOf(state: RunState, context: DecisionContext, underWay: UnderWay): NewEvent[] {
+function getFacts(state: RunState, context: DecisionContext, underWay: UnderWay): NewEvent[] {
   const { node, iterations } = underWay
   // Attempts of failed items were interrupted before this.
   const ended = [...iterations.settled, ...(iterations.failure ? [] : iterations.doomed)]
@@ -111,13 +111,13 @@ function endFacts(
       return [expireFact(state, context.now, { requestId, note: `${instance.id} is over` })]
   }
   const { of, index } = instance
-  const result = status ? { status } : resultOf(state, node, instance)
+  const result = status ? { status } : toResult(state, node, instance)
   return [factsFor(state, context.now)('iteration_end', { of, index, ...result }, { nodeId: instance.id })]
 }
 
 type IterationEnd = Omit<EventPayloads['iteration_end'], 'of' | 'index'>
 
-function resultOf(state: RunState, node: NodeState, instance: Instance): IterationEnd {
+function toResult(state: RunState, node: NodeState, instance: Instance): IterationEnd {
   if (instance.fatal !== undefined) {
     const { outcome, error } = state.nodes.get(instance.fatal)?.failed ?? unexplained(instance.fatal)
     const details = { nodeId: instance.fatal, ...error.details }

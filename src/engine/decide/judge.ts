@@ -1,11 +1,11 @@
 /** Decides what follows an ended attempt, or the reply of a person about a node. Deterministic: the model has no part in it. */
 import type { Json } from '../../base/json.ts'
 import type { Ask } from '../../domain/ask.ts'
-import { type DoubtfulCall, refOf } from '../../domain/attempt/call-key.ts'
+import { type DoubtfulCall, toAttemptRef } from '../../domain/attempt/call-key.ts'
 import { raoError } from '../../domain/errors/error-envelope.ts'
 import type { Failure, FailureOutcome, NewEvent } from '../../domain/event.ts'
 import type { Output } from '../../domain/output.ts'
-import { namesOf } from '../../domain/plan/node-summary.ts'
+import { listNodeNames } from '../../domain/plan/node-summary.ts'
 import type { Action } from '../../domain/policy.ts'
 import {
   cut,
@@ -28,6 +28,7 @@ import { failureAskFacts } from './ask/failure-asks.ts'
 import { feedbackFor } from './ask/feedback.ts'
 import { reopenFacts } from './ask/reopen.ts'
 import { listProducers, usualRejectAction } from './ask/rework.ts'
+import { toolAskFacts } from './ask/tool-asks.ts'
 import { brokenConditions, shownConditions } from './checks/obligations.ts'
 import { takeRoute } from './checks/routes.ts'
 import { knownValues } from './checks/values.ts'
@@ -37,7 +38,8 @@ export function judgeFacts(state: RunState, context: DecisionContext, node: Node
   if (node.reply) return replyFacts(state, context, node, node.reply)
   const result = node.attempt?.result
   if (!result) return []
-  if (state.cancel || state.failing || isDoomed(state, node)) return [errorFact(state, context.now, node)]
+  const isOver = node.instance !== undefined && isDoomed(state, node)
+  if (state.cancel || state.failing || isOver) return [errorFact(state, context.now, node)]
   if (result.interrupted && state.fatal.size > 0 && !isToContinue(state))
     return [errorFact(state, context.now, node)]
   if (result.outcome === 'outcome_unknown' && !result.notApplied && !node.attempt?.idempotent)
@@ -46,7 +48,8 @@ export function judgeFacts(state: RunState, context: DecisionContext, node: Node
         unaskedFact(state, context.now, node),
       ]
     )
-  if (result.outcome === 'unclear') return clarifyFacts(state, context, node)
+  if (result.outcome === 'unclear')
+    return toolFacts(state, context, node) ?? clarifyFacts(state, context, node)
   if (result.outcome !== 'ok' || !result.output) return failureFacts(state, context, node)
   const failed = withBrokenConditions(state, node)
   if (failed === node) return routeFacts(state, context, node, result.output)
@@ -131,7 +134,7 @@ export function approvedFacts(
 /** Whether the caller requires approval of this node (`hitlRequiredFor`). */
 export function asksFor(state: RunState, node: Pick<NodeState, 'node'>): boolean {
   const labels = state.envelope.policies.planner.directives?.hitlRequiredFor
-  return Array.isArray(labels) && namesOf(node.node).some((name) => labels.includes(name))
+  return Array.isArray(labels) && listNodeNames(node.node).some((name) => labels.includes(name))
 }
 
 function approvalFacts(
@@ -163,6 +166,18 @@ function approvalFacts(
   })
   if (ask !== 'limit') return ask
   const failure = askLimitFailure(state, `the output of "${label ?? id}" needs approval`)
+  return [nodeError(state, context, node, { outcome: 'rejected', ...failure })]
+}
+
+/** Asks about the calls of an agent that has ended its attempt for that; nothing if it has no such calls. */
+function toolFacts(state: RunState, context: DecisionContext, node: NodeState): NewEvent[] | undefined {
+  const ask = toolAskFacts(state, context, node)
+  if (ask !== 'limit') return ask
+  const failure = askLimitFailure(
+    state,
+    `a tool call of "${node.node.label ?? node.node.id}" needs a decision`,
+    'tool',
+  )
   return [nodeError(state, context, node, { outcome: 'rejected', ...failure })]
 }
 
@@ -233,7 +248,7 @@ export function unknownFacts(
     value: inputs,
     schema: contracts.output,
     ...shownConditions(node.node),
-    ...(earlier && { continues: refOf(earlier) }),
+    ...(earlier && { continues: toAttemptRef(earlier) }),
   })
   return ask === 'limit' ? undefined : ask
 }
@@ -258,6 +273,9 @@ function replyFacts(state: RunState, context: DecisionContext, node: NodeState, 
     return reopenFacts(state, context.now, { requestId: reply.requestId, nodes })
   }
   if (ask?.policyId !== undefined && !decidesValue(reply)) return undecidedFacts(state, context, node, ask)
+  const alternate =
+    ask && !state.cancel && !state.failing ? alternateFact(state, context, node, ask) : undefined
+  if (alternate) return [alternate]
   if (reply.decision === 'reject' || reply.decision === 'expired')
     return [
       nodeError(state, context, node, { outcome: 'rejected', code: 'ask/rejected', message: refusal(reply) }),
@@ -270,6 +288,22 @@ function replyFacts(state: RunState, context: DecisionContext, node: NodeState, 
   const output: Output | undefined = reply.value === undefined ? own : { ...rest, value: reply.value }
   if (output === undefined) return [errorFact(state, context.now, node)]
   return completeFacts(state, context, node, { output, person: reply.by })
+}
+
+/** A task that no one has done passes to the next alternate: every assignee declined it, or its time was over. */
+function alternateFact(
+  state: RunState,
+  { now }: DecisionContext,
+  node: NodeState,
+  { kind, assignment }: Ask,
+): NewEvent | undefined {
+  const { id, alternates = [] } = node.node
+  const isUndone = node.reply?.decision === 'expired' || assignment?.isDeclined === true
+  const candidate = node.candidate + 1
+  if (kind !== 'task' || !isUndone || candidate > alternates.length) return undefined
+  const timerId = `retry:${id}:${node.attempts}:${candidate}`
+  const purpose = { kind: 'retry', nodeId: id, candidate } as const
+  return factsFor(state, now)('timer_set', { timerId, dueAt: now, purpose }, { nodeId: id })
 }
 
 /** Takes the approved route; or the one that the conditions choose for the value in the reply. */

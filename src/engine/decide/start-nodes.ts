@@ -4,7 +4,7 @@ import { sha256Hex } from '../../base/canonical.ts'
 import type { Issue } from '../../base/errors/issue.ts'
 import { isObject, type Json } from '../../base/json.ts'
 import { child } from '../../base/pointer.ts'
-import { callInDoubt, type DoubtfulCall, refOf } from '../../domain/attempt/call-key.ts'
+import { callInDoubt, type DoubtfulCall, toAttemptRef } from '../../domain/attempt/call-key.ts'
 import type { EventPayloads, Failure, NewEvent } from '../../domain/event.ts'
 import { isIterated, outputContractFor, withFacets } from '../../domain/plan.ts'
 import { findRaoContract, isRaoError } from '../../domain/rao/rao-contract.ts'
@@ -19,6 +19,8 @@ import {
 } from '../../domain/run/fold-uncertain-calls.ts'
 import { around, isDoomed } from '../../domain/run/iterations.ts'
 import type { NodeState, RunState } from '../../domain/run.ts'
+import { modelSettingsFor } from '../../domain/settings/model-settings.ts'
+import { toAssignment } from '../../domain/task/assignment.ts'
 import { compileSchema } from '../../schema/compile/compile.ts'
 import { getCandidate } from '../capabilities.ts'
 import { type DecisionContext, factsFor } from '../events.ts'
@@ -53,7 +55,7 @@ type StartDecision =
 
 export function decideStart(state: RunState, context: DecisionContext, node: NodeState): StartDecision {
   // Its item or round has failed, and ends once none of its attempts is in flight.
-  if (isDoomed(state, node)) return 'later'
+  if (node.instance !== undefined && isDoomed(state, node)) return 'later'
   const inputs = assembleInputs(state, node.node.inputs)
   const found = compileSchema(node.node.contracts.input, state.compileOptions).validate(inputs)
   const issues = [...absentInputs(node, inputs), ...withFacets(found, node.node.facetProvenance.input)]
@@ -72,12 +74,13 @@ export function decideStart(state: RunState, context: DecisionContext, node: Nod
   const reserved = reservation(state, node, {
     kind: known.kind,
     tokens: known.tokens,
+    turns: known.turns,
     prompt: () => promptBytes(state, node, inputs),
   })
   if (reserved === 'later') return 'later'
   if (reserved === 'exhausted') return { facts: exhausted(state, context, node) }
   return {
-    start: startOf(state, context, node, {
+    start: toStart(state, context, node, {
       inputs,
       capabilityId,
       idempotent: known.idempotent,
@@ -143,17 +146,21 @@ function askedFirst(
   return unknownFacts(state, context, node, about) ?? [tooManyAsks(state, context, node)]
 }
 
-function startOf(state: RunState, context: DecisionContext, node: NodeState, chosen: Chosen): Start {
+function toStart(state: RunState, context: DecisionContext, node: NodeState, chosen: Chosen): Start {
   const make = factsFor(state, context.now)
   const { id } = node.node
   const attempt = node.attempts + 1
   const events: NewEvent[] = []
   if (!node.started) events.push(startFact(state, context, node))
   if (chosen.reserved) events.push(make('budget_reserved', { attempt, ...chosen.reserved }, { nodeId: id }))
-  const allowed = durationOf(node)
+  const allowed = getDuration(node)
   const inputs = redactInputs(chosen.inputs)
   const { capabilityId } = chosen
   const repeated = ownCall(node, { capabilityId, inputs: () => inputs }) ?? chosen.earlier
+  const known = context.capability(capabilityId)
+  const settings =
+    known?.kind === 'model' &&
+    modelSettingsFor({ own: known.modelSettings, envelope: state.envelope, data: node.node.data })
   const payload: EventPayloads['attempt_start'] = {
     attempt,
     capabilityId,
@@ -162,7 +169,8 @@ function startOf(state: RunState, context: DecisionContext, node: NodeState, cho
     ...(chosen.sideEffect && { sideEffect: true }),
     inputs,
     ...(allowed !== undefined && { deadlineAt: context.now + allowed }),
-    ...(chosen.earlier && { continues: refOf(chosen.earlier) }),
+    ...(settings && { modelSettings: settings }),
+    ...(chosen.earlier && { continues: toAttemptRef(chosen.earlier) }),
   }
   events.push(make('attempt_start', payload, { nodeId: id }))
   return { nodeId: id, capabilityId: chosen.capabilityId, inputs: chosen.inputs, events }
@@ -204,7 +212,7 @@ function redactInputs(inputs: Json): Json {
 }
 
 /** Returns the shortest time limit of the node. */
-function durationOf(node: NodeState): number | undefined {
+function getDuration(node: NodeState): number | undefined {
   const { timeoutMs, constraints } = node.node
   const contract = findRaoContract(node.node, getCandidate(node))
   const limits = [
@@ -250,7 +258,11 @@ function iteratedFacts(
 }
 
 /** Whether the run has read untrusted content that no person has approved (DECISIONS 31). */
-function needsApproval(state: RunState, node: NodeState, context: DecisionContext): boolean {
+export function needsApproval(
+  state: RunState,
+  node: NodeState,
+  context: Pick<DecisionContext, 'capability'>,
+): boolean {
   if (state.envelope.policies.planner.directives?.sideEffects === 'allow') return false
   for (const other of state.nodes.values()) {
     for (const read of other.unapproved ?? []) if (context.capability(read)?.untrusted ?? true) return true
@@ -304,6 +316,8 @@ function sideEffectFacts(
 function taskFacts(state: RunState, context: DecisionContext, node: NodeState, inputs: Json): NewEvent[] {
   const { id, label, instructions } = node.node
   const feedback = feedbackFor(state, id)
+  const capabilityId = getCandidate(node)
+  const human = context.capability(capabilityId)?.human
   const ask = askFacts(state, context, {
     kind: 'task',
     nodeId: id,
@@ -312,6 +326,7 @@ function taskFacts(state: RunState, context: DecisionContext, node: NodeState, i
     schema: outputContractFor(node.node, getCandidate(node)),
     ...shownConditions(node.node),
     ...(feedback.length > 0 && { feedback }),
+    ...(human && { capabilityId, assignment: toAssignment(human) }),
   })
   const started = node.started ? [] : [startFact(state, context, node)]
   return ask === 'limit' ? [...started, tooManyAsks(state, context, node)] : [...started, ...ask]

@@ -118,7 +118,7 @@ export async function attemptFacts(store: Store, name: AttemptName): Promise<Att
     throw cause
   })
   const state = events && fold(events)
-  const named = events && lastOf(events, name)
+  const named = events && findLast(events, name)
   if (state === undefined || named === undefined) return undefined
   const { capabilityId, idempotencyKey } = named.start
   const asked = openQuestionAbout(state, (call) => call.idempotencyKey === idempotencyKey) !== undefined
@@ -156,7 +156,7 @@ interface FoundAttempt {
 }
 
 /** A new plan restarts the attempt numbers: finds the last attempt with this number and key prefix. */
-function lastOf(events: readonly JournalEvent[], { nodeId, attempt, keyStart = '' }: AttemptName) {
+function findLast(events: readonly JournalEvent[], { nodeId, attempt, keyStart = '' }: AttemptName) {
   let found: FoundAttempt | undefined
   let isMeant = false
   for (const event of events) {

@@ -6,6 +6,7 @@
 import { type ErrorCode, ProvisoError } from '../../base/errors/error.ts'
 import type { Reply } from '../../domain/ask.ts'
 import type { NewEvent } from '../../domain/event.ts'
+import { below } from '../../domain/parse/parsed.ts'
 import { plainCopy } from '../../domain/parse/plain-copy.ts'
 import { summariseNodes } from '../../domain/plan/node-summary.ts'
 import { listTriggers } from '../../domain/policy.ts'
@@ -25,7 +26,7 @@ import { mayReplan, replanLimitFailure } from '../decide/ask/rework.ts'
 import { actionFacts, mayAct } from '../decide/policies.ts'
 import { type DecisionContext, factsFor } from '../events.ts'
 import { loadState } from '../journal/journal.ts'
-import { headOf, statusOf } from '../journal/run-head.ts'
+import { buildRunHead, getRunStatus } from '../journal/run-head.ts'
 
 /** Attempts to append under contention; each lost race means that another writer made progress. */
 const tries = 100
@@ -62,7 +63,7 @@ export async function appendChecked(
       runId,
       expectedSeq,
       events,
-      head: headOf(state, context.now),
+      head: buildRunHead(state, context.now),
     })
     if (result.kind === 'appended') {
       outside.onAppended(state, events)
@@ -78,18 +79,36 @@ const refusalCodes: Record<ReplyRefusal['reason'], ErrorCode> = {
   expired: 'ask/expired',
   stale: 'ask/stale',
   invalid: 'ask/invalid',
+  claimed: 'task/claimed',
+  forbidden: 'task/forbidden',
+}
+
+export function toError({ reason, message, ...details }: ReplyRefusal): ProvisoError {
+  return new ProvisoError(refusalCodes[reason], message, details)
 }
 
 /** Records a person's decision. Only one counts: a second one is refused with `ask/resolved`. */
 export async function reply(outside: Outside, runId: string, given: Reply): Promise<RunState> {
   const own = withOwnValue(given)
-  return appendChecked(outside, runId, own, (state, { now }) => {
-    const refusal = checkReply(state, now, own)
+  return appendChecked(outside, runId, own, (state, context) => {
+    const { now } = context
+    const refusal = checkReply(state, now, own) ?? refuseAnswer(state, context, own)
     if (!refusal && needsMoreApprovals(state, own)) return [approvalFact(state, now, own)]
     if (!refusal) return [resolveFact(state, now, own), ...replyFeedback(state, now, own)]
-    const { reason, message, ...details } = refusal
-    throw new ProvisoError(refusalCodes[reason], message, details)
+    throw toError(refusal)
   })
+}
+
+/** Refuses an edited answer that the validator of the caller refuses: the run could not complete with it. */
+function refuseAnswer(
+  state: RunState,
+  context: DecisionContext,
+  { requestId, value }: Reply,
+): ReplyRefusal | undefined {
+  if (value === undefined || state.asks.get(requestId)?.kind !== 'final') return undefined
+  const issues = (context.refuseAnswer?.(state, value) ?? []).map((issue) => below('/value', issue))
+  const [first] = issues
+  return first && { reason: 'invalid', message: `The reply cannot be used: ${first.message}`, issues }
 }
 
 /** Copies the value, so that the caller cannot change it after the decision. */
@@ -132,7 +151,7 @@ export function resume(
     if (!state.paused || state.finished)
       throw new ProvisoError(
         'run/state',
-        `Only a paused run can be resumed; this one is ${statusOf(state)}`,
+        `Only a paused run can be resumed; this one is ${getRunStatus(state)}`,
         {
           hint:
             state.openAsks.size > 0
@@ -182,7 +201,7 @@ export function triggerPolicy(
         `The run has no policy "${given.policyId}" that can be fired by hand`,
       )
     if (state.finished)
-      throw new ProvisoError('run/state', `The run is ${statusOf(state)}: no policy acts any more`, {
+      throw new ProvisoError('run/state', `The run is ${getRunStatus(state)}: no policy acts any more`, {
         hint: 'Nothing is left to do: begin a new run',
       })
     if (!mayAct(state, policy))

@@ -10,6 +10,7 @@ const reads = [
   'read',
   'head',
   'runs',
+  'threads',
   'asks',
   'ask',
   'nodes',

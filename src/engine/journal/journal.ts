@@ -2,7 +2,7 @@
  * Reads the journal of a run, folded to a state or as a stream of events, and waits without missing anything: for its
  * changes, or until it has ended or waits for a person, in whichever process it is executed.
  */
-import { messageOf, ProvisoError } from '../../base/errors/error.ts'
+import { ProvisoError, toErrorMessage } from '../../base/errors/error.ts'
 import { type Clock, settleWithin } from '../../base/time/clock.ts'
 import type { Ask } from '../../domain/ask.ts'
 import type { Diagnostic } from '../../domain/diagnostic.ts'
@@ -12,7 +12,7 @@ import { fold } from '../../domain/run/fold.ts'
 import type { RunState } from '../../domain/run.ts'
 import { isTerminal, type RunStatus, terminalStatuses, waitingStatuses } from '../../domain/status.ts'
 import type { CompileOptions } from '../../schema/compile/compile.ts'
-import { statusOf } from './run-head.ts'
+import { getRunStatus } from './run-head.ts'
 
 const pageSize = 5000
 
@@ -178,7 +178,7 @@ export function createRunWaiters(given: {
     if (!settledStatuses.has(head.status) || isActive(runId)) return undefined
     const state = await loadState(store, runId)
     // A reply may have been recorded between the two reads.
-    return settledStatuses.has(statusOf(state)) ? state : undefined
+    return settledStatuses.has(getRunStatus(state)) ? state : undefined
   }
 
   const readInTime = (runId: string) =>
@@ -202,7 +202,7 @@ export function createRunWaiters(given: {
         const { finished, openAsks, asks, plan } = state
         return {
           runId,
-          status: statusOf(state),
+          status: getRunStatus(state),
           ...(finished && { finished }),
           openAsks: [...openAsks],
           asks: [...openAsks].flatMap((requestId) => asks.get(requestId) ?? []),
@@ -236,7 +236,7 @@ export function createRunWaiters(given: {
       }
     },
     settle(runId, state) {
-      if (!settledStatuses.has(statusOf(state))) return
+      if (!settledStatuses.has(getRunStatus(state))) return
       for (const waiter of waiters.get(runId) ?? []) waiter.state = state
     },
     reject(runId, cause) {
@@ -255,6 +255,6 @@ export function createRunWaiters(given: {
 }
 
 function crashError(runId: string, cause: unknown): ProvisoError {
-  const message = `The run "${runId}" crashed in this process: ${messageOf(cause)}. It is stored, and can be claimed again`
+  const message = `The run "${runId}" crashed in this process: ${toErrorMessage(cause)}. It is stored, and can be claimed again`
   return new ProvisoError('run/crashed', message, { cause })
 }

@@ -13,7 +13,7 @@ import type {
 import { numbered } from '../../domain/event/numbered.ts'
 import type { EventType, JournalEvent, NewEvent } from '../../domain/event.ts'
 import type { RunState } from '../../domain/run.ts'
-import { statusOf } from './run-head.ts'
+import { getRunStatus } from './run-head.ts'
 
 export const lifecycleLimits = { subscribers: 100, buffer: 1_000 } as const
 
@@ -27,13 +27,14 @@ export interface Lifecycle {
 
 interface Subscriber {
   readonly types: ReadonlySet<EventType> | undefined
+  readonly ofThreads: true | undefined
   readonly receive: (notice: LifecycleNotice) => void
 }
 
 export function createLifecycle(): Lifecycle {
   const subscribers = new Set<Subscriber>()
   const notify = (notice: LifecycleNotice) => {
-    for (const { receive } of subscribers) receive(notice)
+    for (const { receive, ofThreads } of subscribers) if (!ofThreads) receive(notice)
   }
   return {
     notify,
@@ -43,15 +44,17 @@ export function createLifecycle(): Lifecycle {
     appended(state, events, by) {
       // Created once, and only if a subscriber needs it.
       let all: AppendedNotice | undefined
-      for (const { receive, types } of subscribers) {
+      for (const { receive, types, ofThreads } of subscribers) {
+        if (ofThreads && state.threadId === undefined) continue
         if (types === undefined) {
-          all ??= noticeOf(state, events, by)
+          all ??= toNotice(state, events, by)
           receive(all)
-        } else if (events.some(({ type }) => types.has(type))) receive(noticeOf(state, events, by, types))
+        } else if (events.some(({ type }) => types.has(type))) receive(toNotice(state, events, by, types))
       }
     },
-    subscribe(listener, { buffer = lifecycleLimits.buffer, types } = {}) {
-      if (subscribers.size >= lifecycleLimits.subscribers)
+    subscribe(listener, { buffer = lifecycleLimits.buffer, types, ofThreads } = {}) {
+      // The subscription of the app's threads does not count: users have all of the limit.
+      if ([...subscribers].filter((each) => !each.ofThreads).length >= lifecycleLimits.subscribers)
         throw new ProvisoError(
           'option/invalid',
           `The lifecycle has ${lifecycleLimits.subscribers} subscribers, which is the limit`,
@@ -59,7 +62,7 @@ export function createLifecycle(): Lifecycle {
         )
       if (!Number.isInteger(buffer) || buffer < 1)
         throw new ProvisoError('option/invalid', 'The buffer of a subscription must be at least 1')
-      const subscriber = { ...createSubscriber(listener, buffer), types: types && new Set(types) }
+      const subscriber = { ...createSubscriber(listener, buffer), types: types && new Set(types), ofThreads }
       subscribers.add(subscriber)
       return () => {
         subscribers.delete(subscriber)
@@ -110,13 +113,13 @@ function createSubscriber(listener: LifecycleListener, buffer: number): Pick<Sub
   }
 }
 
-function noticeOf(
+function toNotice(
   state: RunState,
   events: readonly NewEvent[],
   by: AppendedNotice['by'],
   types?: ReadonlySet<EventType>,
 ): AppendedNotice {
-  const { runId, correlationId, traceparent } = state
+  const { runId, correlationId, traceparent, tenant, threadId } = state
   const all = numbered(runId, state.seq - events.length, events)
   const selected = types === undefined ? all : all.filter(({ type }) => types.has(type))
   return {
@@ -124,7 +127,8 @@ function noticeOf(
     runId,
     correlationId,
     ...(traceparent !== undefined && { traceparent }),
-    status: statusOf(state),
+    ...(threadId !== undefined && { thread: { tenant, threadId } }),
+    status: getRunStatus(state),
     by,
     events: selected,
     ended: selected.flatMap((event) => endedNode(state, event)),

@@ -3,7 +3,7 @@ import type { Envelope } from '../../domain/envelope.ts'
 import type { Action } from '../../domain/policy.ts'
 import { applyEvent, begin } from '../../domain/run/fold.ts'
 import { fact } from '../events.ts'
-import { headOf } from './run-head.ts'
+import { buildRunHead } from './run-head.ts'
 
 const envelope: Envelope = {
   objective: '',
@@ -24,7 +24,7 @@ function headAfter(...actions: readonly Action[]) {
       state,
       fact('policy_triggered', { policyId: 'p', trigger: 'manual', actionDetails: action, action: '' }, at),
     )
-  return headOf(state, 5)
+  return buildRunHead(state, 5)
 }
 
 describe('the head of a run', () => {

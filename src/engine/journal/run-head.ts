@@ -29,7 +29,7 @@ function hasIterationWork(state: RunState): boolean {
   return false
 }
 
-export function statusOf(state: RunState): RunStatus {
+export function getRunStatus(state: RunState): RunStatus {
   if (state.finished) return state.finished.status
   if (state.running.size > 0 || hasWork(state)) return state.plan ? 'running' : 'pending'
   if (state.paused?.isQuarantine) return 'quarantined'
@@ -94,9 +94,9 @@ function hasWork(state: RunState): boolean {
 }
 
 /** `wakeAt` is now while there is something to do, else the first timer, else absent: the run waits for a person. */
-export function headOf(state: RunState, now: number): HeadUpdate {
-  const status = statusOf(state)
-  const { plan, finished } = state
+export function buildRunHead(state: RunState, now: number): HeadUpdate {
+  const status = getRunStatus(state)
+  const { plan, finished, budget } = state
   const observed = finished?.observedSatisfaction
   const wakeAt = finished
     ? undefined
@@ -109,6 +109,8 @@ export function headOf(state: RunState, now: number): HeadUpdate {
     ...(wakeAt !== undefined && { wakeAt }),
     ...(plan && { satisfactionScore: plan.diagnostics.satisfactionScore }),
     ...(observed !== undefined && { observedSatisfaction: observed }),
+    ...(budget.costUsd > 0 && { costUsd: budget.costUsd }),
+    ...(budget.tokens > 0 && { tokens: budget.tokens }),
   }
 }
 

@@ -2,7 +2,7 @@
  * Performs one attempt: makes the call within its deadline and validates the result against the node's contract. Never
  * throws.
  */
-import { messageOf } from '../../base/errors/error.ts'
+import { toErrorMessage } from '../../base/errors/error.ts'
 import type { Issue } from '../../base/errors/issue.ts'
 import { isObject, type Json, joined } from '../../base/json.ts'
 import { createStop, type Stop, withSignal } from '../../base/stop.ts'
@@ -23,7 +23,7 @@ import type { ParseText } from '../../domain/ports/parse-text.ts'
 import { isRaoError, type RaoContract, violationIssue } from '../../domain/rao/rao-contract.ts'
 import { readRaoEnvelope } from '../../domain/rao/rao-envelope.ts'
 import { hasSealedText } from '../../domain/redaction/seal-values.ts'
-import { membersOf } from '../../schema/build/project.ts'
+import { listMembers } from '../../schema/build/project.ts'
 import { type CompileOptions, compileSchema } from '../../schema/compile/compile.ts'
 import type { JsonSchema } from '../../schema/json-schema.ts'
 import { isLocal } from '../decide/budget.ts'
@@ -112,7 +112,7 @@ export async function runAttempt(attempt: AttemptCall): Promise<AttemptResult> {
     if (deadline?.late)
       return failed('timed_out', `The attempt did not end within its time`, { usage: spent })
     if (given.aborted) return failed('cancelled', 'The attempt was cancelled', { usage: spent })
-    return failed('provider_error', messageOf(cause), { usage: spent })
+    return failed('provider_error', toErrorMessage(cause), { usage: spent })
   } finally {
     leave()
     deadline?.takeBack()
@@ -174,10 +174,16 @@ function whyImpossible({ node, capability, dispatcher, call }: AttemptCall): str
     return `The inputs of "${node.id}" have secrets that no key of this process opens; set PROVISO_SECRET_KEY_PREVIOUS to their key`
   if (call.constraints.no_network_access && dispatcher.remote)
     return `"${node.id}" has no network access, and "${capability.capabilityId}" is remote`
+  if (node.capabilityId === capability.capabilityId && isChanged(node.capabilityVersion, capability))
+    return `The definition of "${capability.capabilityId}" changed after the plan was made; start a new run to plan with it as it is now`
   // A capability may have been registered again since the proof.
   if (call.constraints.no_execution_authority && canAct(capability))
     return `"${node.id}" has no execution authority, and "${capability.capabilityId}" can do more than answer`
   return undefined
+}
+
+function isChanged(planned: string | undefined, { version }: Capability): boolean {
+  return planned !== undefined && planned !== version
 }
 
 /** A result counts as output only if it satisfies the contract, regardless of its producer. */
@@ -220,7 +226,7 @@ async function readPrimary(
   const read = await parseText(text, schema, compileOptions ?? {})
   if (read.ok) return { value: read.value as Json, repairs: repairNotes(read.repairs) }
   // If the contract has a single property that may be a string, plain text is its value.
-  const [only, ...others] = membersOf(schema)
+  const [only, ...others] = listMembers(schema)
   const value = only && others.length === 0 ? { [only.name]: text } : undefined
   return value !== undefined && compiled.accepts(value) ? { value, repairs: [] } : { issues: read.issues }
 }

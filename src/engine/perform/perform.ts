@@ -2,12 +2,14 @@
  * Prepares a started attempt and performs it: deep copies of its data, its dispatcher, and the limits of its node. If an
  * agent has accepted the call already, waits for its answer.
  */
-import { messageOf, ProvisoError } from '../../base/errors/error.ts'
+import { ProvisoError, toErrorMessage } from '../../base/errors/error.ts'
 import { copyJson, type Json } from '../../base/json.ts'
 import { createStop } from '../../base/stop.ts'
 import type { Clock } from '../../base/time/clock.ts'
 import { callInDoubt, type DoubtfulCall } from '../../domain/attempt/call-key.ts'
+import type { Capability } from '../../domain/capability.ts'
 import type { Feedback } from '../../domain/feedback.ts'
+import { isAgent, mostModelCalls } from '../../domain/loop/agent-settings.ts'
 import type { AttemptResult } from '../../domain/output.ts'
 import { plainCopy } from '../../domain/parse/plain-copy.ts'
 import { outputContractFor } from '../../domain/plan.ts'
@@ -15,15 +17,20 @@ import type { Catalog } from '../../domain/ports/catalog.ts'
 import type { Bundle, Dispatcher } from '../../domain/ports/dispatcher.ts'
 import type { ParseText } from '../../domain/ports/parse-text.ts'
 import { findRaoContract, isRaoError } from '../../domain/rao/rao-contract.ts'
-import { type Redactor, redactResult, secretsIn } from '../../domain/redaction/redact.ts'
+import { type Redactor, secretsIn } from '../../domain/redaction/redact.ts'
+import { redactResult } from '../../domain/redaction/redact-result.ts'
 import { around } from '../../domain/run/iterations.ts'
 import type { NodeState, RunState } from '../../domain/run.ts'
+import { modelSettingsFor, modelSettingsIn } from '../../domain/settings/model-settings.ts'
+import type { ThreadContext } from '../../domain/thread/thread-context.ts'
 import type { JsonSchema } from '../../schema/json-schema.ts'
 import { defaultCallBudget } from '../decide/after-failure.ts'
 import { feedbackFor } from '../decide/ask/feedback.ts'
 import { deadlineTimer } from '../decide/budget.ts'
 import type { Start } from '../decide/start-nodes.ts'
+import type { DecisionContext } from '../events.ts'
 import type { Work } from '../run-loop/run-actor-context.ts'
+import { createAgentLoop } from './agent-loop.ts'
 import { type AttemptCall, answerGraceMs, failed, readResult, runAttempt } from './attempt.ts'
 
 interface Performance {
@@ -38,6 +45,8 @@ interface Performance {
   /** Keep the redacted raw output of models as evidence. */
   readonly storeRaw: boolean
   readonly parseText: ParseText
+  /** Properties of capabilities. */
+  readonly know: DecisionContext['capability']
 }
 
 export async function performAttempt(performance: Performance): Promise<AttemptResult> {
@@ -73,6 +82,7 @@ export async function lookForAnswer(
       log: ignore,
       onUsage: ignore,
       onAccepted: ignore,
+      record: async () => {},
       onLateResult: ignore,
     },
   })
@@ -93,8 +103,14 @@ function prepare(performance: Performance) {
   // Evidence of the call must not contain the secrets it was called with.
   const evidence = redactor.with([...secretsIn(start.inputs), ...secretsIn(capability?.settings)])
   const clean = (result: AttemptResult) =>
-    redactResult(result, { redactor, evidence, raw: performance.storeRaw })
+    redactResult(result, { redactor, evidence, raw: performance.storeRaw, cut: true })
   const returns = outputContractFor(node.node, start.capabilityId)
+  const { data } = node.node
+  const modelSettings = modelSettingsFor({
+    own: modelSettingsIn(capability?.settings),
+    envelope: state.envelope,
+    data,
+  })
   const attempt: AttemptCall = {
     node: node.node,
     returns,
@@ -109,13 +125,14 @@ function prepare(performance: Performance) {
       attempt: node.attempt.attempt,
       idempotencyKey: node.attempt.idempotencyKey,
       ...(callInDoubt(node.key, start.capabilityId) && { repeated: true }),
-      bundle: bundleOf(state, node, { inputs: start.inputs, returns, redactor }),
+      bundle: toBundle(state, node, { inputs: start.inputs, returns, redactor }),
       rao: rao !== undefined,
       constraints: { ...node.node.constraints },
-      calls: callsFor(state, node),
+      calls: callsFor(state, node, capability && { capability, catalog }),
       ...limitsFor(state, node),
-      ...deadlineOf(state, node),
-      ...(node.node.data && { data: copyJson(node.node.data) as typeof node.node.data }),
+      ...getDeadline(state, node),
+      ...(data && { data: copyJson(data) as typeof data }),
+      ...(modelSettings && { modelSettings }),
       constrained: isConstrained(state, node),
       ...(state.compileOptions?.linearPatterns && { linearPatterns: true }),
       ...(state.traceparent !== undefined && { trace: { traceparent: state.traceparent } }),
@@ -131,7 +148,9 @@ function prepare(performance: Performance) {
     stop: work.stop,
     onLateResult: (late) => work.onLateResult(clean(late)),
   }
-  return { attempt, clean }
+  if (capability?.kind !== 'model' || !isAgent(capability)) return { attempt, clean }
+  const loop = { ...performance, node, capability, attempt }
+  return { attempt: { ...attempt, call: { ...attempt.call, agentLoop: createAgentLoop(loop) } }, clean }
 }
 
 /** Returns a dispatcher that can wait for the answer of an agent that this process does not know. */
@@ -147,13 +166,22 @@ function plainPayload(payload: unknown): Json {
 }
 
 /** The call budget of one attempt; if the run has limits, its reservation. */
-function callsFor(state: RunState, { node }: NodeState): number {
-  const { callBudget = defaultCallBudget } = node
+function callsFor(
+  state: RunState,
+  { node }: NodeState,
+  called: { readonly capability: Capability; readonly catalog: Catalog } | undefined,
+): number {
+  const { capability, catalog } = called ?? {}
+  const turns =
+    catalog && capability?.kind === 'model' && isAgent(capability)
+      ? mostModelCalls(capability, catalog.capability)
+      : undefined
+  const { callBudget = turns ?? defaultCallBudget } = node
   return Math.min(callBudget, state.reserved.get(node.id)?.calls ?? callBudget)
 }
 
 /** The deadline of the attempt or of the run, whichever is earlier. */
-function deadlineOf(state: RunState, node: NodeState): { deadlineAt?: number } {
+function getDeadline(state: RunState, node: NodeState): { deadlineAt?: number } {
   const deadlineAt = least(node.attempt?.deadlineAt, state.timers.get(deadlineTimer)?.dueAt)
   return deadlineAt === undefined ? {} : { deadlineAt }
 }
@@ -185,7 +213,7 @@ function isConstrained(state: RunState, { node }: NodeState): boolean {
 }
 
 /** Knowledge snippets that the author of the plan attached to the node: one text or several. */
-function knowledgeOf(data: NodeState['node']['data'], redactor: Redactor): readonly string[] {
+function getKnowledge(data: NodeState['node']['data'], redactor: Redactor): readonly string[] {
   const given = data?.['knowledge']
   const snippets = Array.isArray(given) ? given : given === undefined ? [] : [given]
   return snippets.map((snippet) =>
@@ -193,16 +221,25 @@ function knowledgeOf(data: NodeState['node']['data'], redactor: Redactor): reado
   )
 }
 
+/** A copy without secrets: it may hold what earlier runs were given. */
+function toConversation(
+  { grants: _, ...shown }: ThreadContext,
+  redactor: Redactor,
+): Omit<ThreadContext, 'grants'> {
+  return redactor.value(structuredClone(shown)) as Omit<ThreadContext, 'grants'>
+}
+
 /** A deep copy: changes by an attempt never reach the run or another attempt. */
-function bundleOf(
+function toBundle(
   state: RunState,
   node: NodeState,
   given: { readonly inputs: Json; readonly returns: JsonSchema; readonly redactor: Redactor },
 ): Bundle {
   const { instructions = '', constraints } = node.node
   const inputs = copyJson(given.inputs)
-  const knowledge = knowledgeOf(node.node.data, given.redactor)
-  const feedback = copyJson(feedbackFor(state, node.node.id, ...around(state, node)) as unknown as Json)
+  const knowledge = getKnowledge(node.node.data, given.redactor)
+  const said = state.feedback.length > 0 ? feedbackFor(state, node.node.id, ...around(state, node)) : []
+  const feedback = copyJson(said as unknown as Json)
   return {
     objective: state.envelope.objective,
     inputs: constraints?.no_credential_access ? (given.redactor.value(inputs) as Json) : inputs,
@@ -210,7 +247,9 @@ function bundleOf(
     specialInstructions: [...state.envelope.specialInstructions],
     returns: copyJson(given.returns as Json) as JsonSchema,
     clarifications: [...node.clarifications],
+    ...(node.elicited && { elicited: structuredClone(node.elicited) }),
     ...(knowledge.length > 0 && { knowledge }),
+    ...(state.thread && { conversation: toConversation(state.thread, given.redactor) }),
     // The redactor keeps the shape.
     feedback: given.redactor.value(feedback) as unknown as readonly Feedback[],
   }
@@ -264,7 +303,7 @@ async function findAnswer(
       }))
     )
   } catch (cause) {
-    return failed('provider_error', messageOf(cause), { usage: { calls: 1 } })
+    return failed('provider_error', toErrorMessage(cause), { usage: { calls: 1 } })
   } finally {
     cancelTimer()
     leave()

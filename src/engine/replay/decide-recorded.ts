@@ -29,6 +29,8 @@ export function findEventSource(event: JournalEvent, next?: JournalEvent): Sourc
     // What an attempt had reserved is given back just before its end.
     case 'budget_settled':
       return next?.type === 'attempt_end' && next.payload.interrupted ? 'decided' : 'brought'
+    case 'hitl_assigned':
+      return event.payload.change === 'overdue' ? 'decided' : 'outside'
     case 'hitl_resolved':
       return event.payload.decision === 'expired' || event.payload.decision === 'withdrawn'
         ? 'decided'
@@ -40,6 +42,10 @@ export function findEventSource(event: JournalEvent, next?: JournalEvent): Sourc
     case 'feedback_recorded':
       return feedbackSources[event.payload.source]
     case 'attempt_accepted':
+    case 'turn_start':
+    case 'turn_end':
+    case 'tool_start':
+    case 'tool_end':
     case 'plan_updated':
     case 'plan_rejected':
       return 'brought'

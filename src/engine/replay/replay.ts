@@ -7,6 +7,7 @@
  */
 
 import { canonicalJson } from '../../base/canonical.ts'
+import type { Issue } from '../../base/errors/issue.ts'
 import type { Json } from '../../base/json.ts'
 import type { EventType, JournalEvent, NewEvent } from '../../domain/event.ts'
 import type { PlanNode } from '../../domain/plan.ts'
@@ -62,7 +63,15 @@ export function replayRun(events: readonly JournalEvent[], options: ReplayOption
   const capability = knownOrRecorded(events, options.capability)
   // What was considered then is in the journal; decisions are compared by what they do.
   const considerCapabilities = () => ({ recorded: { capabilities: [] } })
-  const contextAt = (now: number): DecisionContext => ({ now, askMs, capability, considerCapabilities })
+  // What the validator of the caller said is taken as recorded.
+  const refuseAnswer = () => recordedRefusals(events.slice(at))
+  const contextAt = (now: number): DecisionContext => ({
+    now,
+    askMs,
+    capability,
+    considerCapabilities,
+    refuseAnswer,
+  })
   let decisions = 0
   let at = 1
   let turn: Turn | undefined
@@ -120,6 +129,26 @@ export function replayRun(events: readonly JournalEvent[], options: ReplayOption
   }
   endTurn()
   return { events: events.length, decisions, differences }
+}
+
+/** Codes of issues that only the validator of another library reports. */
+const validatorCodes: ReadonlySet<string> = new Set(['schema/standard', 'schema/threw', 'schema/async'])
+
+/** Returns what the validator had against the answer that is judged next: no other answer is judged before an ask. */
+function recordedRefusals(next: readonly JournalEvent[]): readonly Issue[] {
+  const judged = next.find(
+    ({ type, payload }) =>
+      type === 'complete' ||
+      type === 'hitl_request' ||
+      (type === 'validation_error' && 'scope' in payload && payload.scope === 'output'),
+  )
+  const issues =
+    judged?.type === 'complete'
+      ? (judged.payload.error?.issues ?? [])
+      : judged?.type === 'validation_error'
+        ? judged.payload.errors
+        : []
+  return issues.filter(({ code }) => validatorCodes.has(code))
 }
 
 function changed(state: RunState, { policies }: ReplayOptions): RunState {
@@ -220,6 +249,7 @@ const essences: Essences = {
   policy_triggered: ({ payload }) => [payload.policyId, payload.trigger, payload.actionDetails],
   hitl_request: ({ payload }) => [payload.requestId, payload.kind, payload.valueHash],
   hitl_approval: ({ payload }) => [payload.requestId],
+  hitl_assigned: ({ payload }) => [payload.requestId, payload.change],
   hitl_resolved: ({ payload }) => [payload.requestId, payload.decision],
   feedback_recorded: ({ payload }) => [payload.source, payload.nodes ?? null],
   nodes_reopened: ({ payload }) => [payload.requestId, payload.nodes, payload.downstream],

@@ -6,6 +6,8 @@
 import type { Json } from '../../base/json.ts'
 import type { AttemptRef } from '../../domain/attempt/call-key.ts'
 import type { NewEvent } from '../../domain/event.ts'
+import { hasLoopFact } from '../../domain/loop/loop-state.ts'
+import type { LoopFact } from '../../domain/loop-facts.ts'
 import type { AttemptResult } from '../../domain/output.ts'
 import type { Considered } from '../../domain/ports/planner.ts'
 import type { Append, AppendResult, HeadUpdate, Lease } from '../../domain/ports/store.ts'
@@ -69,7 +71,7 @@ export interface ActorState {
   readonly storeFailures: number
 }
 
-export const nothingPending: Pending = { accepted: [], ended: [], planned: undefined }
+export const nothingPending: Pending = { accepted: [], facts: [], ended: [], planned: undefined }
 
 /** The state of a run that was claimed, or of a new one with its first events. */
 export function createActorState(
@@ -99,7 +101,8 @@ export function createActorState(
 /** Whether a turn, a call or a draft is in progress, or a result is not written. An accepted call can be awaited by another process. */
 export function isBusy({ phase, calls, isPlanning, pending }: ActorState): boolean {
   if (phase.kind !== 'waiting' || isPlanning) return true
-  if (pending.ended.length > 0 || pending.accepted.length > 0 || pending.planned !== undefined) return true
+  const { ended, accepted, facts, planned } = pending
+  if (ended.length > 0 || accepted.length > 0 || facts.length > 0 || planned !== undefined) return true
   for (const { isAccepted } of calls.values()) if (!isAccepted) return true
   return false
 }
@@ -112,6 +115,8 @@ export type Input =
   /** Events up to this sequence number are in the store. */
   | { readonly kind: 'notified'; readonly seq: number }
   | { readonly kind: 'accepted'; readonly accepted: Accepted }
+  /** An attempt has facts for the journal, and waits until they are written. */
+  | { readonly kind: 'recorded'; readonly recorded: Recorded }
   | { readonly kind: 'ended'; readonly ended: Ended }
   | { readonly kind: 'planned'; readonly planned: Planned }
   /** The journal was read; without events there is no run. */
@@ -150,6 +155,8 @@ export type Effect =
   /** Aborts calls that the run no longer waits for; their results are late results. */
   | { readonly kind: 'interrupt'; readonly calls: readonly AttemptRef[] }
   | { readonly kind: 'report-late'; readonly ended: Ended }
+  /** The facts are in the journal, unless their attempt is over. */
+  | { readonly kind: 'confirm'; readonly recorded: Recorded; readonly isWritten: boolean }
   | { readonly kind: 'call'; readonly call: ActiveCall; readonly start: Start; readonly run: RunState }
   /** Takes a slot for a call that is in progress already. */
   | { readonly kind: 'occupy-slot'; readonly capabilityId: string }
@@ -197,6 +204,13 @@ interface Accepted extends AttemptRef {
   readonly deadlineAt: number
 }
 
+/** Facts of an attempt under way. */
+interface Recorded extends AttemptRef {
+  /** Identifies them in this process. */
+  readonly id: number
+  readonly facts: readonly LoopFact[]
+}
+
 /** The result of a request for a plan. */
 interface Planned {
   readonly request: string | undefined
@@ -206,6 +220,7 @@ interface Planned {
 /** Results that are not in the journal. */
 interface Pending {
   readonly accepted: readonly Accepted[]
+  readonly facts: readonly Recorded[]
   readonly ended: readonly Ended[]
   readonly planned: Planned | undefined
 }
@@ -216,6 +231,14 @@ export function toPendingEvents(current: RunState, now: number, from: Pending): 
     const { nodeId, attempt, agent, deadlineAt } = accepted
     if (!isRunning(current, accepted) || current.nodes.get(nodeId)?.attempt?.accepted) continue
     facts.push(factsFor(current, now)('attempt_accepted', { attempt, agent, deadlineAt }, { nodeId }))
+  }
+  for (const recorded of from.facts) {
+    if (!isRunning(current, recorded)) continue
+    const { nodeId } = recorded
+    const loop = current.nodes.get(nodeId)?.loop
+    // An append without an answer may have been written.
+    for (const fact of recorded.facts)
+      if (!hasLoopFact(loop, fact)) facts.push(factsFor(current, now)(fact.type, fact.payload, { nodeId }))
   }
   for (const { nodeId, attempt, planVersion, result, logs } of from.ended) {
     // Another process has settled the attempt meanwhile: its result is not applied.

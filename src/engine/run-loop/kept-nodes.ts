@@ -27,13 +27,13 @@ export function keptNodes(state: RunState, plan: Plan): ReadonlyMap<string, Kept
   const fates = new Map<string, Fate>()
   /** The run as the new plan finds it: with the nodes that are completed. */
   const next: RunState = { ...state, plan, nodes: new Map() }
-  const fateOf = (id: string): Fate => {
+  const getFate = (id: string): Fate => {
     const known = fates.get(id)
     if (known !== undefined) return known
     const node = byId.get(id)
     const edges = into.get(id) ?? []
     const isOpen = edges
-      .map(({ from }) => fateOf(from))
+      .map(({ from }) => getFate(from))
       .some((fate) => fate !== 'completed' && fate !== 'skipped')
     const fate = node === undefined || isOpen ? 'runs' : decideFate({ state, next, again }, node, edges)
     fates.set(id, fate)
@@ -43,7 +43,7 @@ export function keptNodes(state: RunState, plan: Plan): ReadonlyMap<string, Kept
   }
   return new Map(
     plan.nodes.flatMap(({ id }): [string, KeptStatus][] => {
-      const fate = fateOf(id)
+      const fate = getFate(id)
       return fate === 'completed' || fate === 'awaiting_hitl' ? [[id, fate]] : []
     }),
   )
@@ -78,14 +78,14 @@ function isSameCall({ state, next }: Omit<Change, 'again'>, before: NodeState, n
   if (madeBy !== capabilityId && !alternates.includes(madeBy ?? '')) return false
   // A planner need not repeat the instructions of what is done.
   if (instructions !== '' && instructions !== (before.node.instructions ?? '')) return false
-  if (!jsonEqual(workOf(before.node), workOf(node))) return false
+  if (!jsonEqual(toWork(before.node), toWork(node))) return false
   const inputs = assembleInputs(next, node.inputs)
   if (!jsonEqual(assembleInputs(state, before.node.inputs), inputs)) return false
   return compileSchema(node.contracts.input, next.compileOptions).validate(inputs).length === 0
 }
 
 /** The settings that decide what a node does. Limits, retries, names and budgets do not change what it brings. */
-function workOf({ capabilityId, routing, body, loop, map, constraints, data = {} }: PlanNode): Json {
+function toWork({ capabilityId, routing, body, loop, map, constraints, data = {} }: PlanNode): Json {
   const { max_duration_ms: _, ...bounds } = constraints ?? {}
   const isOwn = ([key]: [string, Json]) => !raoFields.includes(key)
   const settings = {

@@ -1,7 +1,7 @@
 /** Carries out a request for a plan: gets a draft and proves it; the result has the reasons if it is rejected. Never throws. */
 
 import { canonicalJson } from '../../base/canonical.ts'
-import { type ErrorCode, errorTable, messageOf, ProvisoError } from '../../base/errors/error.ts'
+import { type ErrorCode, errorTable, ProvisoError, toErrorMessage } from '../../base/errors/error.ts'
 import { type Diagnostic, type DiagnosticBundle, forPlanner, plannerFailed } from '../../domain/diagnostic.ts'
 import type { Envelope } from '../../domain/envelope.ts'
 import { type PlannerFailure, plannerFailureIn } from '../../domain/errors/planner-failure.ts'
@@ -46,7 +46,7 @@ export async function makePlan(call: PlanningCall): Promise<PlanningResult> {
   const { planning } = state
   if (!planning) return () => []
   let usage: Usage | undefined
-  const request = requestOf(state, catalog, { planning, signal })
+  const request = toRequest(state, catalog, { planning, signal })
   const onUsage = (spent: Usage) => {
     usage = spent
   }
@@ -56,9 +56,9 @@ export async function makePlan(call: PlanningCall): Promise<PlanningResult> {
   const paid = () => ({ ...(usage && { usage }) })
   if ('failure' in drafted) {
     const { failure, final } = drafted
-    return rejected(planning, bundleOf(failure), { ...paid(), ...(final && { final }) })
+    return rejected(planning, toBundle(failure), { ...paid(), ...(final && { final }) })
   }
-  const proof = proofOf(call, drafted.draft, 'planner')
+  const proof = getProof(call, drafted.draft, 'planner')
   if (proof.ok) return accepted(planning, proof.plan, paid())
   const final =
     planner && (await repeats(planner, drafted.draft, { request, proof, redactor: call.redactor }))
@@ -76,11 +76,11 @@ export function proveDraft(
 ): PlanningResult {
   const { planning } = call.state
   if (!planning) return () => []
-  const proof = proofOf(call, draft, 'caller')
+  const proof = getProof(call, draft, 'caller')
   return proof.ok ? accepted(planning, proof.plan, {}) : rejected(planning, proof.diagnostics, {})
 }
 
-function proofOf(
+function getProof(
   { state, catalog, prove, estimate }: Pick<PlanningCall, 'state' | 'catalog' | 'prove' | 'estimate'>,
   draft: Draft,
   draftBy: 'caller' | 'planner',
@@ -94,6 +94,7 @@ function proofOf(
     draftBy,
     facets: catalog.facets(),
     capabilities: catalog.capabilities(),
+    findTool: (id) => catalog.capability(id),
     version: state.planVersion + 1,
     linearPatterns: state.compileOptions?.linearPatterns ?? false,
     ...(inactive && { inactive }),
@@ -131,11 +132,11 @@ function planFacts(state: RunState, now: number, { plan, trigger, usage }: Prove
   const make = factsFor({ planVersion: version }, now)
   // A first plan keeps nothing.
   const kept = state.plan ? keptNodes(state, plan) : new Map<string, NodeStatus>()
-  const statusOf = (id: string) => kept.get(id) ?? ('pending' as const)
-  const announced = kept.size === 0 ? announcementOf(plan) : announce(plan, statusOf)
+  const getStatus = (id: string) => kept.get(id) ?? ('pending' as const)
+  const announced = kept.size === 0 ? toAnnouncement(plan) : announce(plan, getStatus)
   const events = [make('plan_generated', usage ? { ...announced, usage } : announced)]
   if (state.plan) {
-    const nodes = plan.nodes.map(({ id }) => ({ id, status: statusOf(id) }))
+    const nodes = plan.nodes.map(({ id }) => ({ id, status: getStatus(id) }))
     events.push(make('plan_updated', { previousVersion: state.planVersion, version, nodes, trigger }))
   }
   const { startedAt, timers } = state
@@ -148,27 +149,33 @@ const announcements = new WeakMap<Plan, Announcement>()
 
 type Announcement = EventPayloads['plan_generated']
 
-function announcementOf(plan: Plan): Announcement {
+function toAnnouncement(plan: Plan): Announcement {
   const announced = announcements.get(plan) ?? announce(plan, () => 'pending')
   announcements.set(plan, announced)
   return announced
 }
 
-function announce(plan: Plan, statusOf: (nodeId: string) => NodeStatus): Announcement {
+function announce(plan: Plan, getStatus: (nodeId: string) => NodeStatus): Announcement {
   const { version, diagnostics, metadata } = plan
   const { satisfactionScore } = diagnostics
-  const nodes = summariseNodes(plan, statusOf)
+  const nodes = summariseNodes(plan, getStatus)
   return { plan, planVersion: version, nodes, satisfactionScore, diagnostics, metadata }
 }
 
-function requestOf(
+function toRequest(
   state: RunState,
   catalog: Catalog,
   { planning, signal }: { readonly planning: Planning; readonly signal: AbortSignal },
 ): DraftRequest {
-  const feedback = plannerFeedback(state)
+  const feedback = state.feedback.length > 0 ? plannerFeedback(state) : []
   return {
     envelope: state.envelope,
+    ...(state.thread && {
+      conversation: {
+        turns: state.thread.turns,
+        ...(state.thread.summary && { summary: state.thread.summary }),
+      },
+    }),
     facets: catalog.facets(),
     capabilities: catalog.capabilities(),
     attempt: planning.attempt,
@@ -205,7 +212,7 @@ async function draftBy(
     // The prover checks its shape.
     return { draft: copy.value as unknown as Draft }
   } catch (cause) {
-    const message = redactor.text(messageOf(cause))
+    const message = redactor.text(toErrorMessage(cause))
     const code = cause instanceof ProvisoError ? cause.code : undefined
     const isFinal = code !== undefined && finalCodes.has(code)
     const unanswered = plannerFailureIn(cause)
@@ -273,6 +280,6 @@ async function repeats(
   return `the planner "${planner.name}" would draft the same again, so it was not asked again`
 }
 
-function bundleOf(failure: Diagnostic): DiagnosticBundle {
+function toBundle(failure: Diagnostic): DiagnosticBundle {
   return { status: 'rejected', satisfactionScore: 0, failures: [failure], warnings: [], infos: [] }
 }

@@ -5,6 +5,7 @@ import type { Stop } from '../../base/stop.ts'
 import type { Clock } from '../../base/time/clock.ts'
 import type { AttemptRef } from '../../domain/attempt/call-key.ts'
 import type { NewEvent } from '../../domain/event.ts'
+import type { LoopFact } from '../../domain/loop-facts.ts'
 import type { AttemptResult, Usage } from '../../domain/output.ts'
 import type { Considered } from '../../domain/ports/planner.ts'
 import type { HeadUpdate, Lease, Store } from '../../domain/ports/store.ts'
@@ -61,6 +62,8 @@ export interface Work {
   readonly onAccepted: (deadlineAt: number) => void
   /** The usage of the call so far. */
   readonly onUsage: (usage: Usage) => void
+  /** Appends facts of an attempt under way to the journal; resolves once they are there, and rejects if the attempt is over. */
+  readonly record: (facts: readonly LoopFact[]) => Promise<void>
   /** The result of the call after it was aborted. */
   readonly onLateResult: (result: AttemptResult) => void
 }

@@ -5,7 +5,7 @@
  */
 import { ProvisoError } from '../../base/errors/error.ts'
 import { joined } from '../../base/json.ts'
-import { createStop, type Stop } from '../../base/stop.ts'
+import { createStop, RunMovedOn, type Stop } from '../../base/stop.ts'
 import type { AttemptRef } from '../../domain/attempt/call-key.ts'
 import type { JournalEvent, NewEvent } from '../../domain/event.ts'
 import type { AttemptResult, Usage } from '../../domain/output.ts'
@@ -62,6 +62,7 @@ export function createActor(runId: string, context: ActorContext, origin: Origin
     call: calls.start,
     interrupt: ({ calls: over }) => calls.interrupt(over),
     'abandon-calls': calls.abandon,
+    confirm: calls.confirm,
     'report-late': ({ ended }) => context.onLateResult(runId, ended, ended.result),
     plan({ run, request, considered }) {
       planning = new AbortController()
@@ -254,6 +255,9 @@ interface Flight {
 
 function createCalls({ perform, slots, onLateResult }: ActorContext, runId: string, dispatch: Dispatch) {
   const flights = new Map<string, Flight>()
+  /** Attempts that wait until their facts are written. */
+  const waiting = new Map<number, { readonly resolve: () => void; readonly reject: (cause: Error) => void }>()
+  let recordings = 0
 
   const start: Handler<'call'> = ({ call: { nodeId, attempt, planVersion }, start, run }) => {
     const ref = { nodeId, attempt, planVersion }
@@ -271,6 +275,14 @@ function createCalls({ perform, slots, onLateResult }: ActorContext, runId: stri
       },
       onUsage(spent) {
         flight.spent = spent
+      },
+      record(facts) {
+        if (stop.aborted || flight.isInterrupted) return Promise.reject(attemptOver())
+        const id = ++recordings
+        return new Promise((resolve, reject) => {
+          waiting.set(id, { resolve, reject })
+          dispatch({ kind: 'recorded', recorded: { ...ref, id, facts } })
+        })
       },
       onLateResult(result) {
         if (flight.isInterrupted) onLateResult(runId, ref, result)
@@ -290,8 +302,16 @@ function createCalls({ perform, slots, onLateResult }: ActorContext, runId: stri
       })
   }
 
+  const confirm: Handler<'confirm'> = ({ recorded: { id }, isWritten }) => {
+    const recording = waiting.get(id)
+    waiting.delete(id)
+    if (isWritten) recording?.resolve()
+    else recording?.reject(attemptOver())
+  }
+
   return {
     start,
+    confirm,
     /** Reports what is known of the call of a running attempt; one that is not in flight here was started in this turn. */
     usageOf:
       (run: RunState) =>
@@ -309,13 +329,19 @@ function createCalls({ perform, slots, onLateResult }: ActorContext, runId: stri
         flight.isInterrupted = true
         flights.delete(nodeId)
         flight.release()
-        flight.stop.abort(new Error('The run moved on'))
+        flight.stop.abort(new RunMovedOn('The run moved on'))
       }
     },
     abandon() {
       for (const { stop } of flights.values()) stop.abort(new Error('The run has left this process'))
+      for (const { reject } of waiting.values()) reject(attemptOver())
+      waiting.clear()
     },
   }
+}
+
+function attemptOver(): Error {
+  return new Error('Cannot record: the attempt is over')
 }
 
 function once(act: () => void): () => void {

@@ -7,7 +7,7 @@
 import { backoffMs, type RetryPolicy } from '../../base/time/retry.ts'
 import type { RunState } from '../../domain/run.ts'
 import type { Start } from '../decide/start-nodes.ts'
-import { firstTimer, headOf } from '../journal/run-head.ts'
+import { buildRunHead, firstTimer } from '../journal/run-head.ts'
 import {
   type ActiveCall,
   type ActorState,
@@ -33,13 +33,35 @@ const storeRetryPolicy: RetryPolicy = {
 
 export function turn(state: ActorState, input: Input): Turn {
   // One copy per input, changed only here: the given state stays as it is, and copies cost more than most inputs.
-  const next: NextState = { ...state }
+  const next = copyState(state)
   const effects: Effect[] = []
   take(next, input, effects)
   return { state: next, effects }
 }
 
 type NextState = { -readonly [K in keyof ActorState]: ActorState[K] }
+
+/** Member by member: this runs for every input, and a spread that has seen several shapes costs several times as much. */
+function copyState(state: ActorState): NextState {
+  return {
+    runId: state.runId,
+    phase: state.phase,
+    isStopped: state.isStopped,
+    isDue: state.isDue,
+    isPaced: state.isPaced,
+    run: state.run,
+    lease: state.lease,
+    unsaved: state.unsaved,
+    opening: state.opening,
+    pending: state.pending,
+    taken: state.taken,
+    calls: state.calls,
+    unsent: state.unsent,
+    isPlanning: state.isPlanning,
+    latestSeq: state.latestSeq,
+    storeFailures: state.storeFailures,
+  }
+}
 
 function take(next: NextState, input: Input, effects: Effect[]): void {
   switch (input.kind) {
@@ -57,6 +79,10 @@ function take(next: NextState, input: Input, effects: Effect[]): void {
       return
     case 'accepted':
       next.pending = { ...next.pending, accepted: [...next.pending.accepted, input.accepted] }
+      schedule(next, effects)
+      return
+    case 'recorded':
+      next.pending = { ...next.pending, facts: [...next.pending.facts, input.recorded] }
       schedule(next, effects)
       return
     case 'ended':
@@ -173,7 +199,7 @@ function write(next: NextState, { step, now }: Extract<Input, { kind: 'decided' 
     proceed(next, { run, decision, isReleased: false }, effects)
     return
   }
-  const head = headOf(run, now)
+  const head = buildRunHead(run, now)
   const written: Effect = lease
     ? {
         kind: 'append',
@@ -223,6 +249,7 @@ function restorePending(next: NextState): void {
   next.taken = nothingPending
   next.pending = {
     accepted: [...taken.accepted, ...pending.accepted],
+    facts: [...taken.facts, ...pending.facts],
     ended: [...taken.ended, ...pending.ended],
     planned: pending.planned ?? taken.planned,
   }
@@ -240,6 +267,8 @@ function proceed(next: NextState, { run, decision, isReleased }: Written, effect
   const { step, isIdle } = decision
   next.unsaved = nothing
   next.opening = nothing
+  for (const recorded of next.taken.facts)
+    effects.push({ kind: 'confirm', recorded, isWritten: isRunning(run, recorded) })
   next.taken = nothingPending
   interruptCalls(next, run, effects)
   startCalls(next, run, { step, effects })

@@ -5,6 +5,7 @@
  */
 
 import { ProvisoError } from '../../base/errors/error.ts'
+import { settleWithin } from '../../base/time/clock.ts'
 import type { Envelope } from '../../domain/envelope.ts'
 import type { LeftNotice } from '../../domain/event/lifecycle.ts'
 import type { EventPayloads } from '../../domain/event.ts'
@@ -18,7 +19,7 @@ import type { Engine, StartOptions } from '../engine-options.ts'
 import { fact } from '../events.ts'
 import type { Changes, RunWaiters } from '../journal/journal.ts'
 import type { Lifecycle } from '../journal/lifecycle-listeners.ts'
-import { firstTimer, statusOf } from '../journal/run-head.ts'
+import { firstTimer, getRunStatus } from '../journal/run-head.ts'
 import { createFairReads } from '../run-loop/fair-reads.ts'
 import { createActor } from '../run-loop/run-actor.ts'
 import type { Actor, ActorContext, Origin } from '../run-loop/run-actor-context.ts'
@@ -67,7 +68,7 @@ export function createActiveRuns(parts: ActiveRunsParts): ActiveRuns {
     // This process may have claimed the run again after its lease expired: the old actor must not remove the new one.
     if (actors.get(runId) === actor) {
       actors.delete(runId)
-      lifecycle.notify({ kind: 'left', runId, why, ...(state && { status: statusOf(state) }) })
+      lifecycle.notify({ kind: 'left', runId, why, ...(state && { status: getRunStatus(state) }) })
     }
     changes.notify(runId)
   }
@@ -193,6 +194,10 @@ export function createStarts(
       })
     const runId = given.runId ?? newId()
     const until = clock.now() + answerMs
+    if (settings.updateCatalog)
+      await settleWithin(settings.updateCatalog(given.tenant ?? 'default'), {
+        ...{ clock, until, late: () => unanswered(runId, answerMs) },
+      })
     // A concurrent start with the same id may still fail: only after it ends is it known whether the run exists.
     for (let other = creating.get(runId); other; other = creating.get(runId)) {
       await other.settled
@@ -271,13 +276,14 @@ function toStartPayload(
     readonly tenant: string | undefined
   },
 ): EventPayloads['start'] {
-  const { runId, correlationId = runId, tenant, threadId, draft, warnings = [], traceparent } = given
+  const { runId, correlationId = runId, tenant, threadId, thread, draft, warnings = [], traceparent } = given
   return redactor.known({
     envelope,
     correlationId,
     schemaHash: schemaHash(redactor.known(envelope.outputContract.schema)),
     ...(tenant !== undefined && { tenant }),
     ...(threadId !== undefined && { threadId }),
+    ...(thread && { thread }),
     ...(draft && { draft }),
     ...(warnings.length > 0 && { warnings }),
     ...(traceparent !== undefined && { traceparent }),

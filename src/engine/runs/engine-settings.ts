@@ -23,7 +23,7 @@ export const getAnswerMs = (leaseMs: number = defaults.leaseMs): number => lease
 export type EngineSettings = ReturnType<typeof resolveSettings>
 
 export function resolveSettings(options: EngineOptions) {
-  const { catalog, clock = systemClock, askMs = defaults.askMs } = options
+  const { catalog, clock = systemClock, askMs = defaults.askMs, refuseAnswer } = options
   const leaseMs = options.leaseMs ?? defaults.leaseMs
   const know = knowCapabilities(options.untrustedKinds)
   /** Returns the part of the catalog that the tenant can see. */
@@ -51,6 +51,7 @@ export function resolveSettings(options: EngineOptions) {
       considerCapabilities: (state) => considerCapabilities(state, catalogFor(tenant)),
       askMs,
       capability: know(catalogFor(tenant)),
+      ...(refuseAnswer && { refuseAnswer: ({ runId }, answer) => refuseAnswer(runId, answer) }),
     }),
   }
 }
@@ -73,13 +74,17 @@ export function createWork(settings: EngineSettings): Pick<ActorContext, 'perfor
         redactor,
         storeRaw,
         parseText,
+        know: settings.decisionContext(state.tenant).capability,
       }),
     planAtHand(state) {
       const draft = draftAtHand(state)
       return draft && proveDraft({ state, catalog: catalogFor(state.tenant), prove, estimate }, draft)
     },
-    plan(state, { signal, considered }) {
+    async plan(state, { signal, considered: priced }) {
       const catalog = catalogFor(state.tenant)
+      const before = catalog.capabilities()
+      await settings.updateCatalog?.(state.tenant)
+      const considered = catalog.capabilities() === before ? priced : undefined
       return makePlan({ state, catalog, planner, redactor, signal, prove, estimate, considered })
     },
   }

@@ -8,7 +8,7 @@ import type { JournalEvent } from '../../domain/event.ts'
 import type { AskRow, AuditRow } from '../../domain/ports/store.ts'
 import { applyEvent, begin } from '../../domain/run/fold.ts'
 import type { RunHead, RunState } from '../../domain/run.ts'
-import { statusOf } from '../journal/run-head.ts'
+import { getRunStatus } from '../journal/run-head.ts'
 import {
   asksAreAnsweredOnceInTimeAndAsShown,
   compareAsks,
@@ -35,6 +35,7 @@ import {
   keysStayWhileInDoubt,
   nothingInDoubtIsRepeatedUnasked,
 } from './rules/doubt.ts'
+import { loopsKeepTheirFacts } from './rules/loops.ts'
 import {
   answersAreWhole,
   iterationsAreWhatTheyYield,
@@ -109,8 +110,8 @@ function compareHead(
     report('head', `the head is at ${head.seq}, the journal at ${state.seq}`)
   if (head && head.planVersion !== state.planVersion)
     report('head', `the head has plan version ${head.planVersion}, the journal ${state.planVersion}`)
-  if (head && head.status !== statusOf(state))
-    report('head', `the head says ${head.status}, the journal ${statusOf(state)}`)
+  if (head && head.status !== getRunStatus(state))
+    report('head', `the head says ${head.status}, the journal ${getRunStatus(state)}`)
 }
 
 /** Row by row: a chain that ends right says nothing of rows that were changed or taken out before its end. */
@@ -121,8 +122,7 @@ function compareAudit(
 ): void {
   const rows = new Map(audit.map((row) => [row.seq, row]))
   for (const event of events) {
-    if (event.type !== 'hitl_request' && event.type !== 'hitl_approval' && event.type !== 'hitl_resolved')
-      continue
+    if (!isAudited(event)) continue
     const row = rows.get(event.seq)
     rows.delete(event.seq)
     if (row === undefined) report(event.seq, 'audit', 'the audit table lacks it')
@@ -132,11 +132,25 @@ function compareAudit(
   for (const seq of rows.keys()) report(seq, 'audit', 'the audit table has it, and the journal does not')
 }
 
-function auditRow(event: JournalEvent<'hitl_request' | 'hitl_approval' | 'hitl_resolved'>): AuditRow {
+type Audited = JournalEvent<'hitl_request' | 'hitl_approval' | 'hitl_assigned' | 'hitl_resolved'>
+
+const audited: ReadonlySet<string> = new Set<Audited['type']>([
+  'hitl_request',
+  'hitl_approval',
+  'hitl_assigned',
+  'hitl_resolved',
+])
+
+function isAudited(event: JournalEvent): event is Audited {
+  return audited.has(event.type)
+}
+
+function auditRow(event: Audited): AuditRow {
   const { runId, seq, at } = event
   const { requestId, audit } = event.payload
   const row = { runId, requestId, seq, at, ...audit }
   if (event.type === 'hitl_request') return { ...row, by: 'system', what: 'asked' }
+  if (event.type === 'hitl_assigned') return { ...row, by: event.payload.by, what: event.payload.change }
   const what = event.type === 'hitl_approval' ? 'approve' : event.payload.decision
   return { ...row, by: event.payload.by, what }
 }
@@ -178,4 +192,5 @@ const makers: readonly (() => Rule)[] = [
   theAuditIsAChain,
   answersAreWhole,
   iterationsAreWhatTheyYield,
+  loopsKeepTheirFacts,
 ]

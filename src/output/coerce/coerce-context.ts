@@ -61,13 +61,12 @@ export interface Coercing {
   /** Runs `work` on the node decoded from a string, with that string as the text. */
   unfold(text: string, node: Node, work: () => unknown): unknown
   /** The source text of this node. */
-  sourceOf(node: Node): string
+  getSource(node: Node): string
 }
 
 /** The outcome of a union for a value, ready to be replayed, also at another location. */
 interface UnionOutcome {
   readonly shape: Shape
-  readonly run: Coercing
   readonly held: unknown
   readonly pointer: Pointer
   readonly text: string
@@ -78,8 +77,9 @@ interface UnionOutcome {
 }
 
 /**
- * Outcomes by object or list, or by the origin of a scalar: equal scalars occur at many locations. Shared by all
- * candidates of a `parse` call, which contain the same objects and lists: a value inside a wrapper is tried alone too.
+ * Outcomes by object or list, or by the origin of a scalar: equal scalars occur at many locations. Those of objects and
+ * lists are shared by all candidates of a `parse` call, which contain the same ones: a value inside a wrapper is tried
+ * alone too.
  */
 export type UnionOutcomes = Map<object | Pointer, UnionOutcome[]>
 

@@ -11,6 +11,7 @@ import type { Shape, Where } from '../../schema/shape.ts'
 import { LazyNode, makeNode, type Node, type NodeKind } from '../decode/tree/tree.ts'
 import type { ReaderIssue, ReaderIssueCode } from '../issue-table.ts'
 import type { RuleName } from '../rules.ts'
+import { hasFastPaths } from '../scan/fast-paths.ts'
 import { decodeInner, mayHold } from '../scan/nested-json.ts'
 import { VISIT } from '../step-budget.ts'
 import {
@@ -41,7 +42,7 @@ export interface Source {
 /** Converts a value toward the root of the schema. */
 export function coerce(guide: Guide, source: Source): Coercion {
   const run = new Run(guide, source)
-  if (runs++ % KEEP_EACH === 0) keepAlive('coerce', () => makeObjects(guide))
+  if (hasFastPaths && runs++ % KEEP_EACH === 0) keepAlive('coerce', () => makeObjects(guide))
   const value = run.at({ value: source.value, node: source.needsNodes ? source.node() : undefined }, [''])
   return { value, ...run.record.read() }
 }
@@ -60,6 +61,8 @@ function makeObjects(guide: Guide): unknown {
 
 /** Maximum number of nested lists a value may be wrapped in. */
 const MOST_WRAPS = 3
+/** The same inside a union that is being tried: a list of the same union would multiply the branches of every level. */
+const MOST_WRAPS_TRIED = 1
 const NO_WRAPPING: readonly string[] = []
 
 class Run implements Coercing {
@@ -126,7 +129,8 @@ class Run implements Coercing {
   asItem(held: Held, where: Where): { readonly value: unknown } | undefined {
     const outer = this.#wrapping
     const key = where.join('\n')
-    if (outer.length >= MOST_WRAPS || outer.includes(key)) return undefined
+    const most = this.#unions.isTrying ? MOST_WRAPS_TRIED : MOST_WRAPS
+    if (outer.length >= most || outer.includes(key)) return undefined
     this.#wrapping = [...outer, key]
     this.#trail.enter(0)
     const value = this.at(held, where)
@@ -170,7 +174,7 @@ class Run implements Coercing {
     return this.#decoded.get(text)
   }
 
-  sourceOf(node: Node): string {
+  getSource(node: Node): string {
     const { start, end } = node.start < 0 ? this.#fetch() : node
     return this.text.slice(start, end)
   }
@@ -198,7 +202,7 @@ class Run implements Coercing {
     for (const key of Object.keys(source)) {
       const before = source[key]
       const name = names?.get(key) ?? key
-      const item = node === undefined ? undefined : memberOf(node, key)
+      const item = node === undefined ? undefined : findMember(node, key)
       const drop = full ? this.#droppedBy(name, before, item, shape) : undefined
       if (drop !== undefined) {
         this.change(drop, before, undefined, name)
@@ -242,7 +246,7 @@ class Run implements Coercing {
     for (const key of Object.keys(source)) {
       if (shape.declares(key)) continue
       if (spellings === undefined && !shape.names.some(isAbsent)) break
-      spellings ??= spellingsOf(shape)
+      spellings ??= getSpellings(shape)
       const match = spellings.match(key, isAbsent)
       if (match?.kind !== 'one') continue
       names ??= new Map()
@@ -269,7 +273,7 @@ class Run implements Coercing {
   #fillDefaults(value: Record<string, unknown>, shape: Shape): Record<string, unknown> {
     let filled = value
     for (const name of shape.names) {
-      const fallback = Object.hasOwn(filled, name) ? undefined : shape.defaultOf(name)
+      const fallback = Object.hasOwn(filled, name) ? undefined : shape.findDefault(name)
       if (fallback === undefined) continue
       filled = { ...filled }
       setOwn(filled, name, fallback.value)
@@ -305,7 +309,7 @@ function nodeAt(root: Node, steps: readonly (string | number)[], from: number): 
   let node = root
   for (let at = from; at < steps.length; at++) {
     const step = steps[at] as string | number
-    node = (typeof step === 'number' ? node.items?.[step] : memberOf(node, step)) as Node
+    node = (typeof step === 'number' ? node.items?.[step] : findMember(node, step)) as Node
   }
   return node
 }
@@ -313,7 +317,7 @@ function nodeAt(root: Node, steps: readonly (string | number)[], from: number): 
 const spellings = new WeakMap<Shape, Spellings<string>>()
 
 /** The declared keys of a shape by normal form. Cached: a list may hold a million objects of one shape. */
-function spellingsOf(shape: Shape): Spellings<string> {
+function getSpellings(shape: Shape): Spellings<string> {
   let known = spellings.get(shape)
   if (known === undefined) {
     known = new Spellings(shape.names, (name) => name)
@@ -326,7 +330,7 @@ function spellingsOf(shape: Shape): Spellings<string> {
 const memberIndexes = new WeakMap<readonly string[], Map<string, number>>()
 const LARGE = 32
 
-function memberOf(node: Node, key: string): Node | undefined {
+function findMember(node: Node, key: string): Node | undefined {
   const { keys } = node
   if (keys === undefined) return undefined
   if (keys.length <= LARGE) return node.items?.[keys.lastIndexOf(key)]

@@ -33,7 +33,7 @@ export function convert(run: Coercing, node: Node, shape: Shape): unknown {
     if (only !== undefined) return only.value
   }
   if (node.kind === 'constant') {
-    const word = run.sourceOf(node)
+    const word = run.getSource(node)
     run.issue('value/not-json', `${word} is not a JSON value, and null is not allowed here`, { actual: word })
   }
   return node.value
@@ -55,7 +55,7 @@ function peel(run: Coercing, node: Node, shape: Shape): Outcome {
 function toListed(run: Coercing, node: Node, shape: Shape): Outcome {
   if (shape.values === undefined || node.kind !== 'string' || run.guide.settings.aop !== 'full')
     return undefined
-  const match = spellingsOf(shape.values).match(String(node.value))
+  const match = getSpellings(shape.values).match(String(node.value))
   if (match === undefined) return undefined
   if (match.kind === 'many') {
     const values = match.values.map((value) => JSON.stringify(value)).join(' and ')
@@ -71,7 +71,7 @@ function toListed(run: Coercing, node: Node, shape: Shape): Outcome {
 const spellings = new WeakMap<readonly unknown[], Spellings<string>>()
 
 /** The listed texts by normal form. Cached: every item of a list uses the same values. */
-function spellingsOf(values: readonly unknown[]): Spellings<string> {
+function getSpellings(values: readonly unknown[]): Spellings<string> {
   let known = spellings.get(values)
   if (known === undefined) {
     const texts = values.filter((value) => typeof value === 'string')
@@ -154,7 +154,7 @@ function toText(run: Coercing, node: Node, shape: Shape): Outcome {
   const rule = node.kind === 'number' ? 'num->str' : 'json->str'
   if (!run.guide.settings.allows('string', rule)) return undefined
   if (typeof onlyItem(node) === 'string') return undefined
-  const text = run.sourceOf(node)
+  const text = run.getSource(node)
   return accepts(shape, text) ? took(run, rule, node.value, text) : undefined
 }
 

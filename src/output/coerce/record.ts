@@ -67,7 +67,7 @@ export class ConversionRecord {
       last: { before: last, entry: { kind: 'change', change } },
       cost: cost + rules[change.rule].cost,
       issues,
-      lost: lost + lossOf(change),
+      lost: lost + computeLoss(change),
     }
   }
 
@@ -105,7 +105,7 @@ export class ConversionRecord {
     const changes: ValueChange[] = []
     const issues: ReaderIssue[] = []
     const branches: [Pointer, number][] = []
-    for (const entry of entriesOf({ from: START, to: this.#at })) {
+    for (const entry of toEntries({ from: START, to: this.#at })) {
       if (entry.kind === 'change') changes.push(entry.change)
       else if (entry.kind === 'issue') issues.push(entry.issue)
       else if (entry.kind === 'branch') branches.push([entry.pointer, entry.index])
@@ -122,7 +122,7 @@ interface Move {
   readonly prefix: string
 }
 
-function entriesOf(whole: Part): Entry[] {
+function toEntries(whole: Part): Entry[] {
   const entries: Entry[] = []
   // From the end to the beginning; a replayed part is expanded where it occurs.
   const open = [{ at: whole.to.last, stop: whole.from.last, move: { cut: 0, prefix: '' } as Move }]
@@ -165,6 +165,6 @@ function movedIssue(issue: ReaderIssue, move: Move): ReaderIssue {
 }
 
 /** Loss of a change: 1 for dropped data, 0.5 for a renamed key, so that a branch with the key as written ranks first. */
-function lossOf({ rule, after }: ValueChange): number {
+function computeLoss({ rule, after }: ValueChange): number {
   return after === undefined ? 1 : rule === 'key' ? 0.5 : 0
 }

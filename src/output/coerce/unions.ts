@@ -3,9 +3,10 @@
  * nest, and a branch that fails high up has converted everything below it. So the outcomes of inner unions are memoised:
  * the cost is values × branches instead of branches to the power of the depth.
  */
+import { type JsonType, jsonType } from '../../base/json.ts'
 import type { Shape } from '../../schema/shape.ts'
 import { VISIT } from '../step-budget.ts'
-import type { Coercing, Held } from './coerce-context.ts'
+import { allowsType, type Coercing, type Held, type UnionOutcomes } from './coerce-context.ts'
 import type { Part } from './record.ts'
 
 /** More values are forgotten as soon as no union is being tried: outcomes would keep a long document in memory twice. */
@@ -20,6 +21,8 @@ interface Best {
 
 export class Unions {
   readonly #run: Coercing
+  /** Outcomes of strings and numbers by their origin, which is known to one run only; those of objects are shared by all. */
+  readonly #own: UnionOutcomes = new Map()
   /** Number of enclosing unions being tried. */
   #trying = 0
 
@@ -27,22 +30,27 @@ export class Unions {
     this.#run = run
   }
 
+  get isTrying(): boolean {
+    return this.#trying > 0
+  }
+
   convert(held: Held, shape: Shape): unknown {
     if (this.#trying === 0) return this.#choose(held, shape)
     const run = this.#run
-    const key = typeof held.value === 'object' && held.value !== null ? held.value : run.origin()
     const { guide, text, unfolded, wraps } = run
+    const isShared = typeof held.value === 'object' && held.value !== null
+    const memo = isShared ? guide.unions : this.#own
+    const key = isShared ? held.value : run.origin()
     const pointer = run.pointer()
-    const outcomes = guide.unions.get(key) ?? []
-    guide.unions.set(key, outcomes)
+    const outcomes = memo.get(key) ?? []
+    memo.set(key, outcomes)
     // The outcome is independent of the value's location in the result unless paths are closed, but it depends on how
-    // many lists the value is already wrapped in, because wrapping has a limit. An origin is known to one run only.
+    // many lists the value is already wrapped in, because wrapping has a limit.
     const known = outcomes.find(
       (outcome) =>
         outcome.shape === shape &&
         outcome.wraps === wraps &&
         outcome.unfolded === unfolded &&
-        (key === held.value || outcome.run === run) &&
         Object.is(outcome.held, held.value) &&
         outcome.text === text &&
         (!guide.settings.hasClosed || outcome.pointer === pointer),
@@ -55,26 +63,24 @@ export class Unions {
     const value = this.#choose(held, shape)
     if (guide.allowance.exhausted) return value
     const recorded = run.record.since(start)
-    outcomes.push({ recorded, pointer, shape, wraps, unfolded, run, held: held.value, text, value })
+    outcomes.push({ recorded, pointer, shape, wraps, unfolded, held: held.value, text, value })
     return value
   }
 
   #choose(held: Held, shape: Shape): unknown {
     const run = this.#run
     const { guide } = run
-    const union = shape.unions[0] as Shape['unions'][number]
-    const settled = [...shape.settled, union.pointer]
     // Keep a value that is already valid (C61), if the rest of the schema accepts it too.
-    for (let index = 0; index < union.branches; index++) {
-      const branch = `${union.pointer}/${index}`
-      if (!guide.accepts(branch, held.value)) continue
+    for (const [index, choice] of shape.choices.entries()) {
+      if (!canMatch(choice.shape, held) || !guide.accepts(choice.pointer, held.value)) continue
       run.record.branch(run.pointer(), index)
       if (shape.where.every((pointer) => guide.accepts(pointer, held.value))) return held.value
-      return this.#into(held, guide.shapes.at([...shape.where, branch], settled))
+      return this.#into(held, choice.shape)
     }
     this.#trying++
-    const value = this.#firstBranch(held, shape, settled)
-    if (--this.#trying === 0 && guide.unions.size > MOST_KEPT) guide.unions.clear()
+    const value = this.#firstBranch(held, shape)
+    if (--this.#trying === 0)
+      for (const memo of [guide.unions, this.#own]) if (memo.size > MOST_KEPT) memo.clear()
     return value
   }
 
@@ -83,16 +89,16 @@ export class Unions {
   }
 
   /** Tries the branches in order; returns the first that fully validates, unless a later one loses less data. */
-  #firstBranch(held: Held, shape: Shape, settled: readonly string[]): unknown {
+  #firstBranch(held: Held, shape: Shape): unknown {
     const { guide, record, pointer } = this.#run
-    const union = shape.unions[0] as Shape['unions'][number]
     const start = record.mark
     let best: Best | undefined
-    for (let index = 0; index < union.branches && guide.allowance.spend(VISIT); index++) {
-      const branch = `${union.pointer}/${index}`
-      const value = this.#into(held, guide.shapes.at([...shape.where, branch], settled))
+    for (const [index, choice] of shape.choices.entries()) {
+      if (!mayBecome(choice.shape, held)) continue
+      if (!guide.allowance.spend(VISIT)) break
+      const value = this.#into(held, choice.shape)
       const recorded = record.since(start)
-      const fine = recorded.to.issues === start.issues && guide.accepts(branch, value)
+      const fine = recorded.to.issues === start.issues && guide.accepts(choice.pointer, value)
       const lost = recorded.to.lost - start.lost
       if (fine && (best === undefined || lost < best.lost)) best = { index, lost, value, recorded }
       record.restore(start)
@@ -104,3 +110,22 @@ export class Unions {
     return best.value
   }
 }
+
+/** Whether a branch allows the type of the value: the cheap test before the validator. */
+function canMatch(shape: Shape, { value }: Held): boolean {
+  const type = jsonType(value)
+  return type === undefined || allowsType(shape, type)
+}
+
+/** Whether any conversion may lead from the value to a type that the branch allows. */
+function mayBecome(shape: Shape, held: Held): boolean {
+  const { value } = held
+  // A string, or the only item of a list, may become anything; null nothing else.
+  if (typeof value === 'string' || (Array.isArray(value) && value.length === 1)) return true
+  return (
+    canMatch(shape, held) || (value !== null && shape.types.some((type) => COMMON_TARGETS.includes(type)))
+  )
+}
+
+/** Types that other types are converted to. */
+const COMMON_TARGETS: readonly JsonType[] = ['string', 'array', 'boolean']

@@ -12,14 +12,14 @@ import {
   skip,
   YES,
 } from './lookahead.ts'
-import { type Frame, frameOf, KEY, LIST, type Machine, OBJECT, ROUND } from './machine.ts'
+import { chargeStack, createFrame, type Frame, KEY, LIST, type Machine, OBJECT, ROUND } from './machine.ts'
 
 /** Handles the closing bracket `c` (folded) at `d.i`; false when more text is needed. */
 export function onCloser(d: Machine, c: number): boolean {
   const frame = d.top
   if (frame === undefined) return d.pass(1, 'extra-closer')
   if (fits(frame, c)) return rightCloser(d, frame, c)
-  d.looked += d.stack.length
+  chargeStack(d)
   const below = d.stack.findLastIndex((f) => fits(f, c))
   const next = skip(d, d.i + 1)
   if (next === MORE) return false
@@ -233,6 +233,6 @@ function openRow(d: Machine): void {
   d.sink.open('array', start)
   const openEdit = d.sink.mark()
   d.sink.edit('missing-opener', start, start, '[')
-  d.stack.push(frameOf(LIST, start, openEdit))
+  d.stack.push(createFrame(LIST, start, openEdit))
   d.gapFrom(d.i)
 }

@@ -88,6 +88,8 @@ describe.each<[string, readonly (readonly [string, unknown])[]]>([
       ['[https://x.y]', ['https://x.y']],
       ['{"a": 0x10, "b": 1e5, "c": 010}', { a: 16, b: 100_000, c: '010' }],
       ['[{"a": 1 {"a": 2}]', [{ a: 1 }, { a: 2 }]],
+      ['```json\n{"a": some words,\n```\nHope this helps!', { a: 'some words' }],
+      ['```json\n{"b": [1], "a": some words; // more\n```', { b: [1], a: 'some words' }],
     ],
   ],
   [
@@ -114,6 +116,12 @@ describe.each<[string, readonly (readonly [string, unknown])[]]>([
     for (const unit of text) reader.push(unit)
     expect(reader.end()).toEqual(result)
   })
+})
+
+it('reads an unquoted value of any length as one', () => {
+  const words = `${'word '.repeat(5_000)}end`
+  const result = parse(`[1, ${words}, 2]`)
+  expect(result.ok && result.value).toEqual([1, words, 2])
 })
 
 it('says that the text ended early', () => {

@@ -34,7 +34,7 @@ export interface Frame {
 }
 
 /** Creates the frame of a bracket just opened, by the text or `implicit`ly. */
-export function frameOf(kind: Frame['kind'], start: number, openEdit: number, implicit = false): Frame {
+export function createFrame(kind: Frame['kind'], start: number, openEdit: number, implicit = false): Frame {
   // The cast is safe: every field is set.
   const frame = reuseFrame({} as Frame, kind, start, openEdit)
   frame.implicit = implicit
@@ -226,4 +226,9 @@ export interface Machine {
   gapFrom(i: number): void
   /** Closes the top frame at `i` without a bracket in the text. */
   closeFrame(rule: RuleName): void
+}
+
+/** Charges a search of the open brackets: several are checked in the time that a character takes. */
+export function chargeStack(d: Machine): void {
+  d.looked += 1 + (d.stack.length >> 4)
 }

@@ -237,7 +237,8 @@ function findKey(d: Machine, memberIndex: number, i: number, c: number): boolean
 /** End of a plain name; -1 if there is no name. */
 function endOfWord(buf: string, from: number): number {
   let i = from
-  while (i < buf.length && isWordChar(buf.charCodeAt(i))) i++
+  // Not to the end of a longer word: this is asked at many places of it. Behind the text there is no letter.
+  while (i - from < 101 && isWordChar(buf.charCodeAt(i))) i++
   return i === from || i - from > 100 ? -1 : i
 }
 
@@ -308,7 +309,8 @@ const TOKEN = /true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?/y
 /** End of a literal, or of a number without an exponent and of at most 15 characters; -1 for anything else. */
 function endOfToken(buf: string, from: number, c: number): number {
   TOKEN.lastIndex = from
-  const end = TOKEN.test(buf) ? TOKEN.lastIndex : -1
+  // A token begins with a minus, a digit or a letter: nothing before the minus is worth a test.
+  const end = c >= ch.MINUS && TOKEN.test(buf) ? TOKEN.lastIndex : -1
   if (end - from > 15) return -1
   const value = c === 116 || (c !== 102 && (c === 110 ? null : Number(buf.slice(from, end))))
   found.value = value

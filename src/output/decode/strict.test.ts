@@ -12,6 +12,8 @@ describe('parseStrict', () => {
     '{\n"a": [1,\n2]}',
     '{\n"a": {"b": "}"\n, "c": "{["}}',
     '[\n"\\\\", "]"]',
+    '["a,]", {"b,}": "c \\",]"}]',
+    '{"a": "one, }", "b": [1, "2,\\n]"]}',
     ' \n\t-1.5e3 ',
     'true',
     'null',
@@ -24,6 +26,8 @@ describe('parseStrict', () => {
     '{"a": 1 // one\n}',
     '{"a": "they said "yes" twice"}',
     '{\n"a": [1,\n{"b": 2}',
+    '{"a": [1, "x,y", ]}',
+    '{"a": {"b": ",}",}}',
     'Sure: {"a": 1}',
     '{"a": 12345678901234567890}',
   ])('leaves %j to the tolerant reading', (text) => {

@@ -6,7 +6,7 @@
 import type { RuleName } from '../rules.ts'
 import * as ch from './chars.ts'
 import { isEscapedSpace, MORE, memberAt, NO, quotedKeyAt, skip, YES } from './lookahead.ts'
-import { LIST, type Machine, OBJECT } from './machine.ts'
+import { chargeStack, LIST, type Machine, OBJECT } from './machine.ts'
 
 type Bare =
   | { readonly kind: 'number'; readonly value: number; readonly rule: RuleName | undefined }
@@ -86,8 +86,13 @@ export function losesDigits(text: string, value: number): boolean {
 
 // Finds the end of an unquoted value: the next key, comma or bracket that cannot belong to it.
 
-/** Maximum length of an unquoted value. */
+/** Maximum length of an unquoted value in a stream, which scans it again with every chunk. */
 const LONGEST = 20_000
+
+/** Index at which the search for the end of the unquoted value at `d.i` stops. */
+function searchLimit({ buf, i, final }: Machine): number {
+  return final ? buf.length : Math.min(buf.length, i + LONGEST)
+}
 
 /** Index after the last character of the bare token at `d.i`, or MORE. */
 export function bareEnd(d: Machine): number {
@@ -157,7 +162,7 @@ function rootEnd(d: Machine): number {
 function valueEnd(d: Machine): number {
   const { buf } = d
   let open = 0
-  const limit = Math.min(buf.length, d.i + LONGEST)
+  const limit = searchLimit(d)
   for (let i = d.i; i < limit; i++) {
     const c = ch.fold(buf.charCodeAt(i))
     if (d.givesUp()) return i
@@ -169,6 +174,8 @@ function valueEnd(d: Machine): number {
       const next = skip(d, i + 1)
       if (c === ch.COMMA && next >= 0 && (ch.fold(buf.charCodeAt(next)) === ch.COMMA || nextObject(d, next)))
         return i
+      // A fence ends the value, so the separator before it is not part of the value either.
+      if (c !== ch.LF && next >= 0 && isFenceLine(buf, next) && buf.slice(i, next).includes('\n')) return i
       // Skip consecutive line breaks: the check gives the same result for each.
       while (c === ch.LF && i + 1 < limit && buf.charCodeAt(i + 1) === ch.LF && !isFenceLine(buf, i + 2)) i++
     } else if (c === ch.LPAREN && open === 0 && isCall(buf, d.i, i)) {
@@ -213,7 +220,7 @@ function isValue(text: string): boolean {
 /** A line break before a bracket that closes the object ends the value only if the value has no open bracket. */
 function endsList(d: Machine, i: number): boolean {
   const next = skip(d, i + 1)
-  d.looked += d.stack.length
+  chargeStack(d)
   return next >= 0 && d.buf.charCodeAt(next) === ch.RBRACKET && d.stack.every((f) => f.kind === OBJECT)
 }
 
@@ -244,7 +251,7 @@ function isComment(buf: string, from: number, i: number): boolean {
 function itemEnd(d: Machine): number {
   const { buf } = d
   let open = 0
-  const limit = Math.min(buf.length, d.i + LONGEST)
+  const limit = searchLimit(d)
   for (let i = d.i; i < limit; i++) {
     const c = ch.fold(buf.charCodeAt(i))
     if (c === ch.LPAREN && open === 0 && isCall(buf, d.i, i)) return i

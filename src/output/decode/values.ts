@@ -2,7 +2,7 @@
 import type { RuleName } from '../rules.ts'
 import * as ch from './chars.ts'
 import { MORE, QUESTION, quotedKeyAt, skip, YES } from './lookahead.ts'
-import { type Frame, frameOf, KEY, LIST, type Machine, OBJECT, ROUND, reuseFrame } from './machine.ts'
+import { createFrame, type Frame, KEY, LIST, type Machine, OBJECT, ROUND, reuseFrame } from './machine.ts'
 import { openString } from './strings/strings.ts'
 import { bareEnd, classify } from './unquoted.ts'
 
@@ -63,7 +63,7 @@ export function enter(d: Machine, kind: Frame['kind'], start: number): Frame {
   const spare = d.spareFrame
   d.spareFrame = undefined
   const mark = d.sink.mark()
-  const frame = spare === undefined ? frameOf(kind, start, mark) : reuseFrame(spare, kind, start, mark)
+  const frame = spare === undefined ? createFrame(kind, start, mark) : reuseFrame(spare, kind, start, mark)
   d.stack.push(frame)
   return frame
 }

@@ -8,7 +8,7 @@ import type { Pointer } from '../../base/pointer.ts'
 import { coerce, type Source } from '../coerce/coerce.ts'
 import type { Guide } from '../coerce/coerce-context.ts'
 import type { ValueChange } from '../coerce/record.ts'
-import type { Strict } from '../decode/strict.ts'
+import type { Strict } from '../decode/quick-strict.ts'
 import { isSpecial, type Node } from '../decode/tree/tree.ts'
 import type { ReaderIssue } from '../issue-table.ts'
 import { rules } from '../rules.ts'
@@ -60,12 +60,12 @@ export function createTrial(
     unfolding,
   }: Omit<Trial, 'text' | 'guide' | 'unfolding'> & Partial<Pick<Trial, 'unfolding'>>,
 ): Trial {
-  const guide = target.guided && guideOf(target.guided, settings, allowance)
+  const guide = target.guided && createGuide(target.guided, settings, allowance)
   const left = unfolding ?? { left: UNFOLDED * text.length }
   return { text, strict, settings, target, allowance, guide, unfolding: left }
 }
 
-function guideOf(guided: Guided, settings: Settings, allowance: Allowance): Guide {
+function createGuide(guided: Guided, settings: Settings, allowance: Allowance): Guide {
   const session = once(() => guided.compiled.openSession())
   const accepts: Guide['accepts'] = (pointer, value) => {
     const { judged, acceptsAt } = session()
@@ -79,7 +79,7 @@ function guideOf(guided: Guided, settings: Settings, allowance: Allowance): Guid
   return { compiled, shapes, settings, allowance, accepts, unions: new Map() }
 }
 
-function sourceOf(region: Region, inner: Node | undefined, text: string): Omit<Source, 'unfolded'> {
+function getSource(region: Region, inner: Node | undefined, text: string): Omit<Source, 'unfolded'> {
   if (inner !== undefined)
     return { value: inner.value, text, node: () => inner, needsNodes: isSpecial(inner) }
   return { value: region.value, text, node: () => region.node, needsNodes: region.summary.hides }
@@ -110,7 +110,7 @@ export function attempt(
   const coercion =
     guide === undefined || unchanged?.ok
       ? undefined
-      : coerce(guide, { ...sourceOf(region, inner, text), unfolded: before.unfolded ?? 0 })
+      : coerce(guide, { ...getSource(region, inner, text), unfolded: before.unfolded ?? 0 })
   const changes =
     coercion === undefined || coercion.changes.length === 0
       ? before.changes

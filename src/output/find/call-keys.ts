@@ -34,7 +34,7 @@ export interface CallKeys {
 const known = new WeakMap<Guided, CallKeys | null>()
 
 /** The keys under which the schema, or each item of its list, has the name and the arguments of a call. */
-export function callKeysOf(guided: Guided): CallKeys | undefined {
+export function findCallKeys(guided: Guided): CallKeys | undefined {
   let keys = known.get(guided)
   if (keys === undefined) {
     keys = findKeys(guided) ?? null
@@ -45,9 +45,7 @@ export function callKeysOf(guided: Guided): CallKeys | undefined {
 
 function findKeys({ root, shapes }: Guided): CallKeys | undefined {
   const call = root.types.includes('array') ? shapes.at(root.item(0)) : root
-  const branches = call.unions.flatMap((union) =>
-    Array.from({ length: union.branches }, (_, index) => shapes.at([`${union.pointer}/${index}`])),
-  )
+  const branches = shapes.branchesOf(call)
   const all = call.names.length > 0 || branches.length === 0 ? [call] : branches
   const common = (names: readonly string[]): string | undefined =>
     names.find((name) => all.every((shape) => shape.required.has(name)))

@@ -24,6 +24,11 @@ describe.each<[string, readonly (readonly [string, unknown])[]]>([
       ['Here\'s the JSON: {"a": 1}', { a: 1 }],
       ['\ufeff{"a":1}', { a: 1 }],
       ['[[note]] {"a": 1}', { a: 1 }],
+      ['{"a": "an open {"}; {"a": "b", "c": 1}', { a: 'an open {' }],
+      [
+        '{"a": {"b": "an open { and ["}}, {"a": "b", "c": 1}',
+        [{ a: { b: 'an open { and [' } }, { a: 'b', c: 1 }],
+      ],
     ],
   ],
   [
@@ -185,6 +190,12 @@ describe('where a wrapper is wanted', () => {
     expect(read('"x"', wrapper)).toEqual(['schema/type'])
     const two = { ...wrapper, properties: { items: integers, more: integers }, required: [] }
     expect(read('[1, 2]', two)).toEqual(['schema/type'])
+  })
+
+  it('an empty list in prose is the answer only if there is no other', () => {
+    const text = 'It was empty ([]) at first. Now: [{"result": {"content": {"items": [1, 2]}}}]'
+    expect(read(text, wrapper)).toEqual({ items: [1, 2] })
+    expect(read('Answer: []', wrapper)).toEqual({ items: [] })
   })
 })
 

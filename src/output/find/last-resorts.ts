@@ -1,7 +1,9 @@
 /** Fallbacks when no region fits: members without braces, regions that began too early, lines of key and value. */
 import { normalForm } from '../coerce/match-names.ts'
+import { parseQuietly } from '../decode/quick-strict.ts'
 import { makeNode, type Node } from '../decode/tree/tree.ts'
 import { ANSWER } from '../scan/cues.ts'
+import { hasFastPaths } from '../scan/fast-paths.ts'
 import { Region } from '../scan/region.ts'
 import { decodeBare, type Scan, scan } from '../scan/scan.ts'
 import type { Guided } from '../schema/target.ts'
@@ -9,6 +11,10 @@ import { attempt, type Trial } from './attempt.ts'
 import type { Ranked } from './rank.ts'
 import { fromRegions, listWanted } from './readings.ts'
 import { isData, LONGEST_BARE, toScanOptions } from './survey.ts'
+import { coversRegion } from './unwrap.ts'
+
+/** Where an object is expected, a longer text without brackets is prose, not a list that lacks its wrapper. */
+const LONGEST_BARE_LIST = 100_000
 
 /** How often a region that consumed the rest of the text is rescanned from inside. */
 const RESCANS = 4
@@ -19,7 +25,8 @@ export function lastResorts(trial: Trial, seen: Scan, declared: ReadonlySet<stri
   const guided = trial.target.guided as Guided
   const regions: Region[] = []
   for (const [start, end] of bareRanges(trial, seen)) {
-    const region = decodeBare(trial.text, start, end, options)
+    const onlyMembers = hasFastPaths && end - start > LONGEST_BARE_LIST && !listWanted(trial)
+    const region = decodeBare(trial.text, start, end, onlyMembers ? { ...options, onlyMembers } : options)
     if (region === undefined) continue
     if (!listWanted(trial) || isData(region)) regions.push(region)
   }
@@ -29,7 +36,8 @@ export function lastResorts(trial: Trial, seen: Scan, declared: ReadonlySet<stri
   )
   for (let i = 0; swallowed !== undefined && i < RESCANS; i++) {
     const again = scan(trial.text, options, swallowed.start + 1).regions
-    for (const region of again) regions.push(region)
+    const outer = swallowed
+    regions.push(...again.filter((region) => !coversRegion(trial, outer, region, declared)))
     swallowed = again.find(beganTooEarly)
   }
   const ranked = fromRegions(trial, regions, declared).map((r) => ({ ...r, extra: r.extra + 30 }))
@@ -152,12 +160,9 @@ function word(text: string): Node {
 }
 
 /** The decoded JSON string; the text between the quotes if it is not valid JSON. */
-function resolved(text: string): string {
-  try {
-    return JSON.parse(text) as string
-  } catch {
-    return text.slice(1, -1)
-  }
+function resolved(text: string): unknown {
+  const parsed = parseQuietly(text)
+  return parsed ? parsed.value : text.slice(1, -1)
 }
 
 function listNode(items: Node[]): Node {

@@ -39,7 +39,7 @@ function compare(a: Ranked, b: Ranked, settings: Settings): number {
   if (a.correction && a.attempt.region !== b.attempt.region) return -1
   const slight = Number(a.slight ?? false) - Number(b.slight ?? false)
   if (slight !== 0) return slight
-  const cost = costOf(a) - costOf(b)
+  const cost = computeCost(a) - computeCost(b)
   if (cost !== 0) return cost
   if (a.attempt.region === b.attempt.region) return 1
   switch (settings.prefer) {
@@ -52,7 +52,7 @@ function compare(a: Ranked, b: Ranked, settings: Settings): number {
   }
 }
 
-function costOf({ attempt, extra, otherKind }: Ranked): number {
+function computeCost({ attempt, extra, otherKind }: Ranked): number {
   return attempt.cost + extra + (otherKind ? OTHER_KIND : 0)
 }
 

@@ -41,7 +41,8 @@ export function fromRegions(trial: Trial, found: readonly Region[], declared: Re
       const extra = strangeness(tried.plain, declared)
       const otherKind = isOtherKind(region.value, root)
       const cited = isSlight(region.value) && (otherKind || isCited(trial.text, region))
-      const slight = cited || extra > 0
+      // An empty value stays empty when it is wrapped: `[]` in prose, made into `{"ids": []}`.
+      const slight = cited || extra > 0 || isEmpty(region.value)
       ranked.push({ attempt: tried, tier, correction, extra, otherKind, slight })
     }
     const text = typeof region.value === 'string' && region.fence !== undefined
@@ -118,7 +119,8 @@ function gathered(trial: Trial, parts: readonly Region[], ranked: readonly Ranke
 /** A list of one within a line of words: a citation rather than a value. */
 function isCited(text: string, { start, end, fence }: Region): boolean {
   if (fence !== undefined) return false
-  const line = text.slice(text.lastIndexOf('\n', start - 1) + 1, start).slice(-80)
+  const before = text.slice(Math.max(0, start - 80), start)
+  const line = before.slice(before.lastIndexOf('\n') + 1)
   return (
     /\p{L}/u.test(line.replace(/<[^<>]*>/g, '')) ||
     /^[^\n]{0,80}?\p{L}/u.test(text.slice(end, end + 80).replace(/<[^<>]*>/g, ''))
@@ -126,7 +128,9 @@ function isCited(text: string, { start, end, fence }: Region): boolean {
 }
 
 function isEmpty(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && Object.keys(value).length === 0
+  // The keys of a list are not listed: it may have a million.
+  if (Array.isArray(value)) return value.length === 0
+  return isObject(value) && Object.keys(value).length === 0
 }
 
 /** Whether the root expects an object and this is a list, or the reverse. */

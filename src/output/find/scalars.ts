@@ -5,7 +5,7 @@ import { THOUGHT_TAG_END } from '../decode/ends.ts'
 import { makeNode } from '../decode/tree/tree.ts'
 import type { Block } from '../scan/prose.ts'
 import { Region } from '../scan/region.ts'
-import { decodeBare, type Scan } from '../scan/scan.ts'
+import { decodeBare, type Scan, type ScanOptions } from '../scan/scan.ts'
 import type { Conversion } from '../types.ts'
 import { type Attempt, attempt, type Trial } from './attempt.ts'
 import { toScanOptions } from './survey.ts'
@@ -87,10 +87,15 @@ export function quotedWhole(trial: Trial): Region | undefined {
   const { text } = trial
   const trimmed = text.trim()
   if (!/^["'“`]/.test(trimmed) || /^`(?:``|\s*[{[])/.test(trimmed) || trimmed.length < 2) return undefined
-  const region = decodeBare(text, text.indexOf(trimmed), text.length, toScanOptions(trial))
+  const region = decodeBare(text, text.indexOf(trimmed), text.length, oneValue(trial))
   if (typeof region?.value !== 'string' || region.bare) return undefined
   if (region.uses('inner-quote')) return undefined
   return text.slice(region.end).trim() === '' ? region : undefined
+}
+
+/** Options to read a single value: a text of several is rejected as soon as that shows, not at its end. */
+function oneValue(trial: Trial): ScanOptions {
+  return { ...toScanOptions(trial), onlyOne: true }
 }
 
 /** The text itself as a string. */
@@ -101,7 +106,7 @@ export function textRegion(trial: Trial, start: number, end: number): Region {
 }
 
 function bareScalar(trial: Trial, start: number, end: number): Region | undefined {
-  const region = decodeBare(trial.text, start, end, toScanOptions(trial))
+  const region = decodeBare(trial.text, start, end, oneValue(trial))
   return typeof region?.value === 'object' && region.value !== null ? undefined : region
 }
 
@@ -199,7 +204,7 @@ const STARTS_WITH_WORD = /^[\p{L}\p{N}_]/u
  * spellings that differ only in case, is found twice.
  */
 export function* findListedWords(text: string, values: readonly unknown[]): Generator<FoundWord> {
-  const index = indexOf(values)
+  const index = buildIndex(values)
   const folded = foldCase(text)
   const seen = new Set<string>()
   let isAfterWord = false
@@ -221,7 +226,7 @@ export function* findListedWords(text: string, values: readonly unknown[]): Gene
 const indexes = new WeakMap<readonly unknown[], ReadonlyMap<string, SameStart>>()
 
 /** The values by their first token. Cached: a schema reads many texts. */
-function indexOf(values: readonly unknown[]): ReadonlyMap<string, SameStart> {
+function buildIndex(values: readonly unknown[]): ReadonlyMap<string, SameStart> {
   const known = indexes.get(values)
   if (known !== undefined) return known
   const index = new Map<string, SameStart>()

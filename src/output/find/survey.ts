@@ -5,7 +5,7 @@ import { deeperThan } from '../decode/strict.ts'
 import type { Region } from '../scan/region.ts'
 import { decodeBare, type Scan, type ScanOptions, scan, strictRegion } from '../scan/scan.ts'
 import type { Trial } from './attempt.ts'
-import { callKeysOf } from './call-keys.ts'
+import { findCallKeys } from './call-keys.ts'
 
 /** Longer texts are not read without brackets: bare values are short answers, not megabytes of other text. */
 export const LONGEST_BARE = 1_000_000
@@ -13,7 +13,7 @@ export const LONGEST_BARE = 1_000_000
 export function toScanOptions({ settings, allowance, target }: Trial): ScanOptions {
   const { guided } = target
   // Scalars are sought outside of every object and list, and any object or list may be a call.
-  const keepsAll = guided === undefined || guided.kinds.scalar || callKeysOf(guided) !== undefined
+  const keepsAll = guided === undefined || guided.kinds.scalar || findCallKeys(guided) !== undefined
   return {
     depth: settings.limits.depth,
     acceptTruncated: settings.acceptTruncated,

@@ -7,19 +7,19 @@ import { decodeInner, mayHold } from '../scan/nested-json.ts'
 import { Region } from '../scan/region.ts'
 import { decodeBare } from '../scan/scan.ts'
 import type { Trial } from './attempt.ts'
-import { ARGUMENTS, type CallKeys, callKeysOf, NAMES } from './call-keys.ts'
+import { ARGUMENTS, type CallKeys, findCallKeys, NAMES } from './call-keys.ts'
 import { isReasoned, toScanOptions } from './survey.ts'
 
 /** The regions, with calls in other notations converted to the form that the schema expects. */
 export function withCalls(trial: Trial, regions: readonly Region[]): readonly Region[] {
-  const keys = trial.target.guided && callKeysOf(trial.target.guided)
+  const keys = trial.target.guided && findCallKeys(trial.target.guided)
   if (keys === undefined || trial.settings.tolerance < 2) return regions
   return regions.map((region) => callRegion(trial, region, keys) ?? region)
 }
 
 /** The same for a node of a text. */
 export function findCallNode(trial: Trial, text: string, node: Node): Node | undefined {
-  const keys = trial.target.guided && callKeysOf(trial.target.guided)
+  const keys = trial.target.guided && findCallKeys(trial.target.guided)
   if (keys === undefined || trial.settings.tolerance < 2) return undefined
   return new Notation(trial, text, keys).read(node)
 }
@@ -77,8 +77,8 @@ class Notation {
       return pair && args !== undefined ? this.#made(node, name.value as string, args) : undefined
     }
     if (node.kind !== 'object' || this.#holdsCall(node, 3)) return undefined
-    const name = NAMES.map((key) => memberOf(node, key)).find((item) => item?.kind === 'string')
-    const args = ARGUMENTS.map((key) => memberOf(node, key)).find((item) => item !== undefined)
+    const name = NAMES.map((key) => findMember(node, key)).find((item) => item?.kind === 'string')
+    const args = ARGUMENTS.map((key) => findMember(node, key)).find((item) => item !== undefined)
     if (name !== undefined && args !== undefined) return this.#made(node, name.value as string, args)
     const [key] = node.keys ?? []
     if (items.length === 1 && key !== undefined && items[0]?.kind === 'object' && this.#isName(key))
@@ -92,7 +92,7 @@ class Notation {
   /** Whether the object is or contains a call in the expected form: then it is a wrapper. */
   #holdsCall(node: Node, depth: number): boolean {
     const { name, args } = this.#keys
-    if (memberOf(node, name) !== undefined && memberOf(node, args) !== undefined) return true
+    if (findMember(node, name) !== undefined && findMember(node, args) !== undefined) return true
     return depth > 0 && (node.items ?? []).slice(0, 8).some((item) => this.#holdsCall(item, depth - 1))
   }
 
@@ -133,7 +133,7 @@ function firstMatch(prose: string): RegExpExecArray | undefined {
   return undefined
 }
 
-function memberOf(node: Node, key: string): Node | undefined {
+function findMember(node: Node, key: string): Node | undefined {
   return node.items?.[node.keys?.lastIndexOf(key) ?? -1]
 }
 
@@ -153,7 +153,7 @@ export function keywordCalls(trial: Trial): Region[] {
   for (let match = KEYWORD_CALL.exec(text); match !== null; match = KEYWORD_CALL.exec(text)) {
     if (++tries > MOST_CALLS) break
     const open = KEYWORD_CALL.lastIndex - 1
-    const end = closeOf(text, open)
+    const end = findClose(text, open)
     if (!trial.allowance.spend(end - open, open)) break
     const region = decodeBare(text, match.index, end, toScanOptions(trial))
     if (region === undefined || region.node.kind !== 'object') continue
@@ -171,7 +171,7 @@ export function keywordCalls(trial: Trial): Region[] {
 /**
  * Offset behind the round bracket that matches the one at `open`, ignoring strings; the search limit if there is none.
  */
-function closeOf(text: string, open: number): number {
+function findClose(text: string, open: number): number {
   const most = Math.min(text.length, open + LONGEST_CALL)
   let depth = 0
   let quote = ''

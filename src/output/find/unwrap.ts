@@ -2,7 +2,7 @@
 import { isObject, type JsonType } from '../../base/json.ts'
 import { coerce } from '../coerce/coerce.ts'
 import type { ValueChange } from '../coerce/record.ts'
-import { firstItems, isContainer, makeNode, type Node, sizeOf } from '../decode/tree/tree.ts'
+import { countChildren, firstItems, isContainer, makeNode, type Node } from '../decode/tree/tree.ts'
 import { rules } from '../rules.ts'
 import { decodeInner, mayHold, peelString } from '../scan/nested-json.ts'
 import type { Region } from '../scan/region.ts'
@@ -49,12 +49,31 @@ export function lifted(trial: Trial, region: Region, declared: ReadonlySet<strin
   return found
 }
 
+/** Whether `lifted` tries the value that another region holds: it is inside this one, and both end together. */
+export function coversRegion(
+  trial: Trial,
+  region: Region,
+  other: Region,
+  declared: ReadonlySet<string>,
+): boolean {
+  if (trial.settings.aop !== 'full') return false
+  let outer: Inside | undefined = outermost(trial, region)
+  while (outer !== undefined && outer.depth < DEEPEST) {
+    const { text }: Inside = outer
+    outer = [...inside(trial, outer, declared)].find(
+      ({ node, text: from }) => from === text && node.start <= other.start && node.end === other.end,
+    )
+    if (outer?.node.start === other.start) return isContainer(outer.node)
+  }
+  return false
+}
+
 /** Tries the inner value, unchanged or as tool calls in another notation. */
 function tryInside(trial: Trial, region: Region, inner: Inside): Attempt {
-  const tried = attempt(trial, region, inner.node, liftOf(region, inner), inner.text)
+  const tried = attempt(trial, region, inner.node, toLift(region, inner), inner.text)
   const call = tried.valid ? undefined : findCallNode(trial, inner.text, inner.node)
   if (call === undefined) return tried
-  const before = liftOf(region, { ...inner, node: call })
+  const before = toLift(region, { ...inner, node: call })
   return attempt(trial, region, call, { ...before, cost: before.cost + rules['named-call'].cost }, inner.text)
 }
 
@@ -138,7 +157,7 @@ function isListExpected(trial: Trial): boolean {
   return trial.target.guided?.root.types.includes('array') ?? false
 }
 
-function liftOf(region: Region, inner: Inside): Before {
+function toLift(region: Region, inner: Inside): Before {
   const change: ValueChange = {
     rule: 'lift',
     pointer: '',
@@ -153,7 +172,7 @@ function liftOf(region: Region, inner: Inside): Before {
 function* inside(trial: Trial, outer: Inside, declared: ReadonlySet<string>): Generator<Inside> {
   const { node, text, depth } = outer
   if (!isContainer(node)) return
-  const size = sizeOf(node)
+  const size = countChildren(node)
   // Where a list is expected, a list is that list, valid or not; only a list around it may be removed.
   if (node.kind === 'array' && isListExpected(trial) && !(size === 1 && node.items?.[0]?.kind === 'array')) {
     yield* itemsInside(trial, outer)
@@ -216,7 +235,7 @@ function holds(trial: Trial, guided: Guided, name: string, node: Node): boolean 
 }
 
 /** An object with one member. Its location is that of the member, found on demand. */
-function wrapperOf(name: string, node: Node): Node {
+function makeWrapper(name: string, node: Node): Node {
   return {
     kind: 'object',
     value: { [name]: node.value },
@@ -270,8 +289,8 @@ export function enclosed(trial: Trial, region: Region): Attempt | undefined {
   if (isObject(region.value) && Object.hasOwn(region.value, name)) return undefined
   if (!holds(trial, guided, name, region.node)) return undefined
   const { node } = region
-  const wrapper = wrapperOf(name, node)
-  if (node.kind === 'array' && sizeOf(node) > LONG_LIST && refusesFirst(trial, region, wrapper, name))
+  const wrapper = makeWrapper(name, node)
+  if (node.kind === 'array' && countChildren(node) > LONG_LIST && refusesFirst(trial, region, wrapper, name))
     return undefined
   const change: ValueChange = { rule: 'enclose', pointer: '', before: node.value, after: wrapper.value }
   const tried = attempt(trial, region, wrapper, { changes: [change], cost: rules.enclose.cost })

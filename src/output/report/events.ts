@@ -26,12 +26,12 @@ export function sendEvents(send: Send, made: Made, result: ParseResult, shadow: 
       type: 'output.coercion.attempt',
       stage,
       reason: transforms[0] as string,
-      ...typesOf(stage, made, result),
+      ...getTypes(stage, made, result),
       ...mark,
     })
     // A discarded text never counts as a success, even if some stages completed.
     if (result.ok)
-      send({ type: 'output.coercion.success', stage, transforms, ...branchesOf(stage, result), ...mark })
+      send({ type: 'output.coercion.success', stage, transforms, ...getBranches(stage, result), ...mark })
   }
   if (!result.ok) {
     const error_preview = (result.issues[0]?.message ?? 'no value was found').slice(0, 200)
@@ -77,7 +77,7 @@ function leadsTo(rule: string): JsonType | undefined {
 /** Changes that do not affect the type of a value. */
 const untyped: ReadonlySet<string> = new Set(['key', 'drop-key', 'null-absent', 'default', 'drop-item'])
 
-function typesOf(
+function getTypes(
   stage: Stage,
   made: Made,
   result: ParseResult,
@@ -91,7 +91,7 @@ function typesOf(
   return { ...(expected_type && { expected_type }), ...(actual_type && { actual_type }) }
 }
 
-function branchesOf(stage: Stage, result: ParseResult): object {
+function getBranches(stage: Stage, result: ParseResult): object {
   if (stage !== 'semantic' || Object.keys(result.branches).length === 0) return {}
   const root = result.branches['']
   return { branch_choices: result.branches, ...(root !== undefined && { branch_index: root }) }

@@ -93,7 +93,7 @@ function createLocator(raw: string): Locator {
   return (at) => {
     if ('pointer' in at) return showPointer(at.pointer)
     starts ??= lineStarts(raw)
-    const line = lineOf(starts, at.span[0])
+    const line = findLine(starts, at.span[0])
     return `${line + 1}:${at.span[0] - (starts[line] ?? 0) + 1}`
   }
 }
@@ -105,7 +105,7 @@ function lineStarts(text: string): number[] {
 }
 
 /** Binary search for the last line that starts at or before the offset. */
-function lineOf(starts: readonly number[], offset: number): number {
+function findLine(starts: readonly number[], offset: number): number {
   let [low, high] = [0, starts.length - 1]
   while (low < high) {
     const middle = (low + high + 1) >> 1

@@ -1,7 +1,7 @@
 /** Builds the public list of repairs from edits and changes, lazily on first read (DECISIONS 2). */
 import { jsonEqual } from '../../base/json.ts'
 import type { ValueChange } from '../coerce/record.ts'
-import { parseQuietly } from '../decode/strict.ts'
+import { parseQuietly } from '../decode/quick-strict.ts'
 import type { TextEdit } from '../decode/tree/tree.ts'
 import type { Attempt } from '../find/attempt.ts'
 import { type RuleName, rules } from '../rules.ts'

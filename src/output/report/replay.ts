@@ -42,7 +42,7 @@ function editText(raw: string, repairs: readonly Repair[]): string {
   for (const { start, end, text } of edits) {
     if (start < done)
       throw new Error(`Cannot replay: the edit at ${start}–${end} overlaps one that ends at ${done}`)
-    if (end < start || end > raw.length) throw new Error(`Cannot replay: there is no text at ${start}–${end}`)
+    if (end < start || end > raw.length) throw new Error(`Cannot replay: text at ${start}–${end} not found`)
     chunks.push(raw.slice(done, start), text)
     done = end
   }

@@ -4,12 +4,14 @@ import { keepAlive } from '../../base/keep-alive.ts'
 import { Decoder } from '../decode/decoder.ts'
 import { fenceLine, mayEndThought, THOUGHT_END, THOUGHT_START } from '../decode/ends.ts'
 import { MORE } from '../decode/lookahead.ts'
-import { type DecoderOptions, frameOf, LIST, OBJECT } from '../decode/machine.ts'
+import { createFrame, type DecoderOptions, LIST, OBJECT } from '../decode/machine.ts'
+import { parseQuietly } from '../decode/quick-strict.ts'
 import type { LoggedEdits } from '../decode/tree/edit-log.ts'
-import { type Node, type Sink, sizeOf, type TextEdit } from '../decode/tree/tree.ts'
+import { countChildren, type Node, type Sink, type TextEdit } from '../decode/tree/tree.ts'
 import { TreeSink } from '../decode/tree/tree-sink.ts'
 import { ValueSink } from '../decode/tree/value-sink.ts'
 import { Allowance } from '../step-budget.ts'
+import { hasFastPaths } from './fast-paths.ts'
 import { type Block, Prose, type Surroundings } from './prose.ts'
 import { type Nodes, Region } from './region.ts'
 
@@ -20,6 +22,8 @@ export interface ScanOptions extends DecoderOptions {
   readonly firstOnly?: boolean
   /** Of a text without brackets, read a single value or nothing. */
   readonly onlyOne?: boolean
+  /** Of a text without brackets, read members or nothing. */
+  readonly onlyMembers?: boolean
   /** Whether a value is worth keeping behind very many others; every value is, if absent. */
   readonly keeps?: ((value: unknown) => boolean) | undefined
 }
@@ -47,29 +51,22 @@ class Regions {
   readonly list: Region[] = []
   readonly #keeps: ScanOptions['keeps']
   #broken = false
-  /** The last region, if it was left out. */
-  #left: Region | undefined
 
   /** `keeps`: whether a value is an answer; without it every region is kept. */
   constructor(keeps: ScanOptions['keeps']) {
     this.#keeps = keeps
   }
 
-  /** Adds a region; in a listed block, one that is broken first, or cut off, always matters. */
+  /** Whether a region with this value is left out. The first broken one always matters. */
+  leavesOut(value: unknown, isBroken: boolean): boolean {
+    if (this.list.length < MOST_KEPT || (isBroken && !this.#broken)) return false
+    return this.#keeps?.(value) === false
+  }
+
+  /** Adds a region unless it is left out. In a listed block, or cut off, it always matters. */
   add(region: Region, isInBlock: boolean): void {
     const isBroken = region.editCount > 0
-    const isFirst = isBroken && !this.#broken
-    if (
-      this.list.length >= MOST_KEPT &&
-      !(isInBlock || region.truncated || isFirst) &&
-      this.#keeps?.(region.value) === false
-    ) {
-      this.#left = region
-      return
-    }
-    // The words before a region are the words behind the previous one, kept or not.
-    if (this.#left) this.list.push(this.#left)
-    this.#left = undefined
+    if (!isInBlock && !region.truncated && this.leavesOut(region.value, isBroken)) return
     this.#broken ||= isBroken
     this.list.push(region)
   }
@@ -77,7 +74,7 @@ class Regions {
 
 export function scan(text: string, options: ScanOptions, from = 0): Scan {
   const sink = new ValueSink()
-  const decoder = decoderOf(sink, text, options)
+  const decoder = createDecoder(sink, text, options)
   const prose = new Prose()
   const hasEscapes = text.includes('\\')
   // Lines of encoded text are looked for outside of all regions.
@@ -102,7 +99,22 @@ export function scan(text: string, options: ScanOptions, from = 0): Scan {
     around.fence = prose.fence?.label
     around.reasoning = prose.reasoning > 0
     decoder.buf = overruns.bounded(i, decoder.fence, prose.tagEnd)
-    const region = escaped instanceof Region ? escaped : regionAt(decoder, sink, i, around)
+    const mark = sink.mark()
+    if (!(escaped instanceof Region)) run(decoder, i, options)
+    if (
+      hasFastPaths &&
+      !mayThink &&
+      isWhole(decoder, sink) &&
+      !prose.listsBlock &&
+      regions.leavesOut(sink.value, sink.mark() > mark)
+    ) {
+      sink.rollback(mark)
+      sink.reset()
+      decoder.buf = text
+      i = decoder.i
+      continue
+    }
+    const region = escaped instanceof Region ? escaped : takeRegion(decoder, sink, i, around)
     decoder.buf = text
     // One value beyond the depth limit fails the whole text, so stop here.
     if (decoder.tooDeep) return { regions: regions.list, blocks: prose.blocks, tooDeep: true }
@@ -126,7 +138,7 @@ export function scan(text: string, options: ScanOptions, from = 0): Scan {
     i = options.firstOnly ? text.length : Math.max(settled.end, i + 1)
   }
   prose.finish(text.length)
-  if (text.length > LONG) keepAlive('scan', makeObjects)
+  if (hasFastPaths && text.length > LONG) keepAlive('scan', makeObjects)
   const { list } = regions
   const until = prose.reasonedUntil
   return {
@@ -143,15 +155,15 @@ const LONG = 4_096
 function makeObjects(): unknown {
   const options = { depth: 1, acceptTruncated: false, allowance: new Allowance(0) }
   return [new ValueSink(), new TreeSink()].map((sink) => {
-    const decoder = decoderOf(sink, '', options)
-    decoder.stack.push(frameOf(LIST, 0, 0))
+    const decoder = createDecoder(sink, '', options)
+    decoder.stack.push(createFrame(LIST, 0, 0))
     sink.edit('comment', 0, 0, '')
-    const region = new Region({ value: [], edits: sink.edits, start: 0, end: 0 }, nodesOf('', options))
+    const region = new Region({ value: [], edits: sink.edits, start: 0, end: 0 }, getNodes('', options))
     return [decoder, region, region.node, new Prose(), new Overruns(''), new Regions(undefined)]
   })
 }
 
-function decoderOf(sink: Sink, text: string, options: DecoderOptions): Decoder {
+function createDecoder(sink: Sink, text: string, options: DecoderOptions): Decoder {
   const decoder = new Decoder(sink, options)
   decoder.buf = text
   decoder.final = true
@@ -180,7 +192,7 @@ function chargeLooks(decoder: Decoder, allowance: Allowance, at: number): void {
 }
 
 /** Reads values of the text again, with nodes. */
-function nodesOf(text: string, options: ScanOptions, fence?: string): Nodes {
+function getNodes(text: string, options: ScanOptions, fence?: string): Nodes {
   return { at: (start) => treeAt(text, start, options, fence) }
 }
 
@@ -197,20 +209,24 @@ function sharedNodes(options: ScanOptions): SharedNodes {
     options,
     of({ buf: text, fence }) {
       if (last === undefined || last.fence !== fence || last.length !== text.length)
-        last = { length: text.length, fence, nodes: nodesOf(text, options, fence) }
+        last = { length: text.length, fence, nodes: getNodes(text, options, fence) }
       return last.nodes
     },
   }
 }
 
-/** Decodes the value that begins at `start`. */
-function regionAt(
+/** Whether the value just read is closed, outside of fences and unambiguous: there is no reason to read it again. */
+function isWhole({ truncated, ambiguous, tooDeep, fence }: Decoder, { begun }: ValueSink): boolean {
+  return begun && !truncated && !ambiguous && !tooDeep && fence === undefined
+}
+
+/** The region of the value just read, which begins at `start`. */
+function takeRegion(
   decoder: Decoder,
   sink: ValueSink,
   start: number,
   { nodes, fence, reasoning }: Surroundings & { readonly nodes: SharedNodes },
 ): Region | undefined {
-  run(decoder, start, nodes.options)
   const { value, begun, edits, special } = sink
   const exact = !special && !sink.repeated
   const keepsJson = !sink.replacedJson
@@ -229,14 +245,14 @@ export function strictRegion(text: string, value: unknown, options: ScanOptions)
   const start = text.search(/[{[]/)
   return new Region(
     { value, edits: [], start, end: text.trimEnd().length, special: false },
-    nodesOf(text, options),
+    getNodes(text, options),
   )
 }
 
 /** Reads the value again, with nodes. */
 function treeAt(text: string, start: number, options: ScanOptions, fence: string | undefined): Node {
   const sink = new TreeSink()
-  const decoder = decoderOf(sink, text, options)
+  const decoder = createDecoder(sink, text, options)
   decoder.fence = fence
   decoder.i = start
   decoder.start()
@@ -341,10 +357,12 @@ function firstClose(text: string, region: Region, mark: string): number | undefi
   let open = 0
   let line = region.start
   for (let at = text.indexOf(mark, line); at >= 0 && at < region.end; at = text.indexOf(mark, at)) {
-    const before = Math.max(line, text.lastIndexOf('\n', at) + 1)
-    const isFirst = before > region.start && text.slice(before, at).trim() === ''
+    // Not searched beyond the previous mark: a text of one line with many marks would be read for each.
+    let before = at - 1
+    while (before > line && text[before] !== '\n' && (text[before] as string).trim() === '') before--
+    const isFirst = before >= line && text[before] === '\n'
     const kind = isFirst ? fenceLine(window, at, mark) : 'inline'
-    if (kind === 'close' && open === 0) return before - 1
+    if (kind === 'close' && open === 0) return before
     if (kind === 'open') open++
     else if (kind === 'inline') open += open > 0 ? -1 : 1
     else if (open > 0) open--
@@ -388,7 +406,9 @@ const NOWHERE: Surroundings = { fence: undefined, reasoning: false }
 
 function one(text: string, start: number, options: ScanOptions): Region | undefined {
   const sink = new ValueSink()
-  return regionAt(decoderOf(sink, text, options), sink, start, { nodes: sharedNodes(options), ...NOWHERE })
+  const decoder = createDecoder(sink, text, options)
+  run(decoder, start, options)
+  return takeRegion(decoder, sink, start, { nodes: sharedNodes(options), ...NOWHERE })
 }
 
 /** Cost of the reading, including brackets left over. */
@@ -415,20 +435,13 @@ function escapedBody(text: string, start: number, options: ScanOptions): Region 
   while (end < text.length && text[end] !== '"' && text[end] !== '\n') end += text[end] === '\\' ? 2 : 1
   const limit = end
   while (end > start && text[end - 1] !== '}' && text[end - 1] !== ']') end--
-  const inner = end <= start ? undefined : unescapedText(text.slice(start, end))
+  // The cast is safe: what is in quotes is a string.
+  const inner = end <= start ? undefined : (parseQuietly(`"${text.slice(start, end)}"`)?.value as string)
   if (inner === undefined) return limit
   const [region] = scan(inner, { ...options, firstOnly: true }).regions
   if (region === undefined || region.start !== 0 || region.end !== inner.length) return limit
   const edits: TextEdit[] = [{ rule: 'escaped-quotes', start, end, after: { value: region.value } }]
   return region.with({ edits, start, end, source: inner })
-}
-
-function unescapedText(body: string): string | undefined {
-  try {
-    return JSON.parse(`"${body}"`) as string
-  } catch {
-    return undefined
-  }
 }
 
 /**
@@ -441,20 +454,21 @@ export function decodeBare(
   end: number,
   options: ScanOptions,
 ): Region | undefined {
-  const sink = new TreeSink()
-  const decoder = decoderOf(sink, end === text.length ? text : text.slice(0, end), options)
-  decoder.i = start
-  decoder.start()
   const head = text.slice(start, Math.min(end, start + 240))
   const members = /^\s*(?:(?:"(?:[^"\\\n]|\\.){0,100}"|'[^'\n]{0,100}')\s*:|[A-Za-z_]\w*=(?!=))/.test(head)
+  if (hasFastPaths && options.onlyMembers && !members) return undefined
+  const sink = new TreeSink()
+  const decoder = createDecoder(sink, end === text.length ? text : text.slice(0, end), options)
+  decoder.i = start
+  decoder.start()
   sink.open(members ? 'object' : 'array', start)
   sink.edit('missing-opener', start, start, members ? '{' : '[')
-  decoder.stack.push(frameOf(members ? OBJECT : LIST, start, 0, true))
+  decoder.stack.push(createFrame(members ? OBJECT : LIST, start, 0, true))
   decoder.onlyOne = options.onlyOne ?? false
   runCharged(decoder, options.allowance)
   if (decoder.onlyOne && decoder.holdsSeveral) return undefined
   const { node, edits } = sink.takeNode()
-  if (node === undefined || decoder.tooDeep || options.allowance.exhausted || sizeOf(node) === 0)
+  if (node === undefined || decoder.tooDeep || options.allowance.exhausted || countChildren(node) === 0)
     return undefined
   return bareRegion(node, edits, { start, end, truncated: decoder.truncated })
 }
@@ -465,7 +479,7 @@ function bareRegion(
   edits: LoggedEdits,
   extent: { start: number; end: number; truncated: boolean },
 ): Region {
-  const item = sizeOf(node) === 1 ? node.items?.[0] : undefined
+  const item = countChildren(node) === 1 ? node.items?.[0] : undefined
   if (node.kind !== 'array' || item === undefined) {
     return new Region({ value: node.value, edits, ...extent }, { at: () => node })
   }

@@ -76,7 +76,7 @@ const SCALARS: ReadonlySet<string> = new Set(['string', 'number', 'integer', 'bo
 function isFlattened({ schema, open }: Resolved): boolean {
   const types = listTypes(schema)
   const plain = types.length === 1 && types[0] === 'object' && !open
-  if (!plain || listBranches(schema).length > 0 || valuesOf(schema).length > 0) return false
+  if (!plain || listBranches(schema).length > 0 || getValues(schema).length > 0) return false
   return isObject(schema.properties) && Object.values(schema.properties).some((part) => part !== false)
 }
 
@@ -95,7 +95,7 @@ function flatten({ schema, refs }: Resolved, { plan, at, required }: Position): 
 
 function addField(resolved: Resolved, { plan, at, required }: Position): void {
   if (at === '' && required) plan.required.push(at)
-  const kinds = kindsOf(resolved, plan.root)
+  const kinds = getKinds(resolved, plan.root)
   const text = kinds.size === 0 || kinds.has('string')
   const json = [...kinds].some((kind) => !SCALARS.has(kind))
   const shape = json
@@ -111,14 +111,14 @@ function addField(resolved: Resolved, { plan, at, required }: Position): void {
 const SAID: readonly string[] = ['format', 'pattern', 'minimum', 'maximum', 'minLength', 'maxLength']
 
 function describeScalar(schema: Readonly<Record<string, unknown>>, kinds: ReadonlySet<string>): string {
-  const values = valuesOf(schema)
+  const values = getValues(schema)
   const type = kinds.size === 0 ? 'any' : [...kinds].join(' or ')
   const oneOf = values.length > 0 ? [`one of: ${values.map(String).join(' | ')}`] : []
   const said = SAID.filter((word) => schema[word] !== undefined).map((word) => `${word} ${schema[word]}`)
   return [type, ...said, ...oneOf].join(', ')
 }
 
-function valuesOf(schema: Readonly<Record<string, unknown>>): readonly unknown[] {
+function getValues(schema: Readonly<Record<string, unknown>>): readonly unknown[] {
   return Object.hasOwn(schema, 'const') ? [schema.const] : Array.isArray(schema.enum) ? schema.enum : []
 }
 
@@ -127,16 +127,16 @@ const MAX_UNIONS = 3
 const MAX_BRANCHES = 32
 
 /** The types possible at a location, through unions; `json` if they are unknown. */
-function kindsOf({ schema, refs, open }: Resolved, root: JsonSchema, depth = 0): Set<string> {
+function getKinds({ schema, refs, open }: Resolved, root: JsonSchema, depth = 0): Set<string> {
   const branches = listBranches(schema)
   if (open || depth > MAX_UNIONS || branches.length > MAX_BRANCHES) return new Set(['json'])
   if (branches.length > 0) {
     const resolved = branches
       .map((branch) => resolveSchema(branch, root, refs))
       .filter((branch) => branch !== false)
-    return new Set(resolved.flatMap((branch) => [...kindsOf(branch, root, depth + 1)]))
+    return new Set(resolved.flatMap((branch) => [...getKinds(branch, root, depth + 1)]))
   }
-  const values = valuesOf(schema)
+  const values = getValues(schema)
   if (values.length > 0) return new Set(values.map((value) => jsonType(value) ?? 'json'))
   return new Set(listTypes(schema))
 }

@@ -101,7 +101,7 @@ function jsonTarget(schema: JsonSchema | string, options: ParseOptions): Target 
     refused: [],
     notes: compiled.notes,
     get guided() {
-      return guideOf(compiled, options)
+      return createGuide(compiled, options)
     },
     jsonSchema: json,
     check: (value) => (compiled.accepts(value) ? { ok: true, value } : NOT_OK),
@@ -116,7 +116,7 @@ function standardTarget(schema: Parameters<typeof validateStandard>[0], options:
     refused: [],
     notes: compiled === undefined ? [unguidedNote(schema)] : compiled.notes,
     get guided() {
-      return compiled === undefined ? undefined : guideOf(compiled, options)
+      return compiled === undefined ? undefined : createGuide(compiled, options)
     },
     jsonSchema: json,
     check(value) {
@@ -134,23 +134,21 @@ function pickPatterns({ untrusted = false, linearPatterns = false }: ParseOption
   return { untrusted, linearPatterns }
 }
 
-function guideOf(compiled: CompiledSchema, options: ParseOptions): Guided {
+function createGuide(compiled: CompiledSchema, options: ParseOptions): Guided {
   let guided = guides.get(compiled)
   if (guided === undefined) {
     const engine = regexEngine(pickPatterns(options))
     const shapes = new Shapes(compiled.schema, (pattern) => engine(pattern, 'u'))
     const root = shapes.at([''])
-    const branches = root.unions.flatMap((union) =>
-      Array.from({ length: union.branches }, (_, i) => shapes.at([`${union.pointer}/${i}`])),
-    )
+    const branches = shapes.branchesOf(root)
     const declared = new Set([root, ...branches].flatMap((shape) => shape.names))
-    guided = { compiled, shapes, root, declared, kinds: kindsOf(root, branches) }
+    guided = { compiled, shapes, root, declared, kinds: getKinds(root, branches) }
     guides.set(compiled, guided)
   }
   return guided
 }
 
-function kindsOf(root: Shape, branches: readonly Shape[]): Guided['kinds'] {
+function getKinds(root: Shape, branches: readonly Shape[]): Guided['kinds'] {
   const all = root.types.length > 0 || branches.length === 0 ? [root] : branches
   const open = all.some((shape) => shape.types.length === 0)
   const types = new Set(all.flatMap((shape) => shape.types))

@@ -3,20 +3,32 @@
  * asks, and the functions of generated nodes.
  */
 import { sha256Hex } from '../../base/canonical.ts'
+import type { Json } from '../../base/json.ts'
 import type { Capability } from '../../domain/capability.ts'
-import type { CallStep, Pipeline, Step } from '../parse/pipeline.ts'
-import { type PipelineCapability, pipelineFunctions } from './functions.ts'
+import type { Agent, AgentTool, CallStep, Pipeline, Step } from '../parse/pipeline.ts'
+import { httpGet, type PipelineCapability, pipelineFunctions } from './functions.ts'
 
 export function agentId({ name }: Pick<Pipeline, 'name'>, agent: string): string {
-  return idOf(`${name}/agents.${agent}`)
+  return getId(`${name}/agents.${agent}`)
+}
+
+/** The capability of an agent that is a tool of another one. */
+function agentToolId({ name }: Pick<Pipeline, 'name'>, agent: string): string {
+  return getId(`${name}/tools.${agent}`)
+}
+
+/** The id of the capability that a tool calls. */
+function toolId(pipeline: Pick<Pipeline, 'name'>, { worker }: AgentTool): string {
+  if (worker.kind === 'agent') return agentToolId(pipeline, worker.name)
+  return worker.kind === 'builtin' ? httpGet.capabilityId : worker.name
 }
 
 export function hitlId({ name }: Pick<Pipeline, 'name'>): string {
-  return idOf(`${name}/hitl`)
+  return getId(`${name}/hitl`)
 }
 
 export function extractId({ name }: Pick<Pipeline, 'name'>, { params }: Pick<CallStep, 'params'>): string {
-  return idOf(`${name}/extract_from_text${typeof params['model'] === 'string' ? `/${params['model']}` : ''}`)
+  return getId(`${name}/extract_from_text${typeof params['model'] === 'string' ? `/${params['model']}` : ''}`)
 }
 
 const longestId = 200
@@ -25,7 +37,7 @@ const longestId = 200
  * Encodes a name as a capability id: names may use any script and length, ids only few characters and a
  * bounded length.
  */
-function idOf(words: string): string {
+function getId(words: string): string {
   const plain = words.replace(/[^A-Za-z0-9_.:/-]/gu, (sign) => `:${sign.codePointAt(0)?.toString(16)}:`)
   const id = /^[A-Za-z0-9]/.test(plain) ? plain : `pipeline:${plain}`
   return id.length <= longestId ? id : `${id.slice(0, 120)}:${sha256Hex(words)}`
@@ -37,15 +49,18 @@ export function importedAs({ name }: Pick<Pipeline, 'name'>, alias: string, impo
 }
 
 /** All capabilities of a pipeline. They do not depend on the input, so a run can be resumed from the file alone. */
-export function capabilitiesOf(pipeline: Pipeline): readonly PipelineCapability[] {
-  return [...pipelineFunctions, ...ownOf(pipeline)]
+export function listPipelineCapabilities(pipeline: Pipeline): readonly PipelineCapability[] {
+  return [...pipelineFunctions, ...getOwn(pipeline)]
 }
 
-function ownOf(pipeline: Pipeline): readonly PipelineCapability[] {
+function getOwn(pipeline: Pipeline): readonly PipelineCapability[] {
   const found = new Map<string, Capability>()
   const add = (capability: Capability) => found.set(capability.capabilityId, capability)
-  for (const [name, agent] of pipeline.agents)
-    add(modelCapability(agentId(pipeline, name), agent.systemPrompt, agent.model))
+  for (const [name, agent] of pipeline.agents) add(agentCapability(pipeline, agentId(pipeline, name), agent))
+  for (const name of listAgentTools(pipeline)) {
+    const agent = pipeline.agents.get(name)
+    if (agent) add(agentAsTool(pipeline, name, agent))
+  }
   for (const step of allSteps(pipeline.steps)) {
     if (step.kind === 'hitl') add(humanCapability(hitlId(pipeline)))
     if (step.kind !== 'step' || step.worker.kind !== 'builtin' || step.worker.name !== 'extract_from_text')
@@ -54,7 +69,7 @@ function ownOf(pipeline: Pipeline): readonly PipelineCapability[] {
     add(modelCapability(extractId(pipeline, step), extracting, typeof model === 'string' ? model : undefined))
   }
   const imported = [...pipeline.imports].flatMap(([alias, { pipeline: inner }]) =>
-    inner ? ownOf(importedAs(pipeline, alias, inner)) : [],
+    inner ? getOwn(importedAs(pipeline, alias, inner)) : [],
   )
   return [...[...found.values()].map((capability) => ({ capability })), ...imported]
 }
@@ -77,6 +92,51 @@ const common = {
   sideEffect: false,
   postConditions: [],
 } as const
+
+/** The agents that are tools of others, or that others hand off to. */
+function listAgentTools({ agents }: Pipeline): ReadonlySet<string> {
+  const tools = [...agents.values()].flatMap(({ tools = [], handoffs = [] }) => [...tools, ...handoffs])
+  return new Set(tools.flatMap(({ worker }) => (worker.kind === 'agent' ? [worker.name] : [])))
+}
+
+function agentCapability(pipeline: Pipeline, capabilityId: string, agent: Agent): Capability {
+  const { systemPrompt, model, tools = [], handoffs = [], limits, toolChoice } = agent
+  const made = modelCapability(capabilityId, systemPrompt, model)
+  if (tools.length + handoffs.length === 0) return made
+  const toUse = (tool: AgentTool) => {
+    const { at: _, worker: __, ...use } = tool
+    return { ...use, capabilityId: toolId(pipeline, tool) } as Json
+  }
+  return {
+    ...made,
+    settings: {
+      ...made.settings,
+      tools: tools.map(toUse),
+      ...(handoffs.length > 0 && { handoffs: handoffs.map(toUse) }),
+      ...(limits && { limits: limits as Json }),
+      ...(toolChoice !== undefined && { toolChoice: toolChoice as Json }),
+    },
+  }
+}
+
+/** As a tool, an agent takes a text and answers by its own schema. */
+function agentAsTool(pipeline: Pipeline, name: string, agent: Agent): Capability {
+  const { modelSettings } = agent
+  const made = agentCapability(pipeline, agentToolId(pipeline, name), agent)
+  return {
+    ...made,
+    displayName: name,
+    summary: agent.description ?? '',
+    inputContract: {
+      type: 'object',
+      properties: { input: { type: 'string' } },
+      required: ['input'],
+      additionalProperties: false,
+    },
+    outputContract: agent.outputSchema ?? agent.processing.schema ?? { type: 'string' },
+    settings: { ...made.settings, ...(modelSettings && { modelSettings: modelSettings as Json }) },
+  }
+}
 
 function modelCapability(capabilityId: string, instructions: string, model: string | undefined): Capability {
   return {

@@ -8,8 +8,9 @@ import { tokens } from '../../base/pointer.ts'
 import type { Capability } from '../../domain/capability.ts'
 import { parseDraft } from '../../domain/draft/parse-draft.ts'
 import type { WireEnvelope } from '../../domain/envelope/envelope-input.ts'
+import { isAgent } from '../../domain/loop/agent-settings.ts'
 import type { ParseIssueCode } from '../../domain/parse/issue-table.ts'
-import { countAsks, defaultMaxAsks } from '../../domain/plan/count-asks.ts'
+import { countAsks, defaultMaxAsks, defaultMaxToolAsks } from '../../domain/plan/count-asks.ts'
 import type { Draft, DraftNode } from '../../domain/plan.ts'
 import { planLimits } from '../../plan/index.ts'
 import { compileSchema } from '../../schema/compile/compile.ts'
@@ -19,7 +20,7 @@ import type { Pipeline } from '../parse/pipeline.ts'
 import type { PipelineIssueCode } from '../text/issue-table.ts'
 import type { SourceIssue } from '../text/source.ts'
 import { asBinding, type Build, isFull, type OpenNode, type Scope } from './build.ts'
-import { capabilitiesOf } from './capabilities.ts'
+import { listPipelineCapabilities } from './capabilities.ts'
 import type { PipelineCapability } from './functions.ts'
 import { reportVacantOutput } from './steps/imports.ts'
 import { compileSteps } from './steps/steps.ts'
@@ -57,12 +58,12 @@ export function compilePipeline(pipeline: Pipeline, options: CompileOptions = {}
   if (refused.length > 0) return { ok: false, issues: refused }
   const { build, value } = buildDraft(pipeline, options, { value: input })
   if (build.issues.length > 0) return { ok: false, issues: inOrder(build.issues) }
-  const capabilities = capabilitiesOf(pipeline)
+  const capabilities = listPipelineCapabilities(pipeline)
   return {
     ok: true,
     compiled: {
-      envelope: envelopeOf(pipeline, input, value),
-      draft: draftOf(pipeline, build, { value, capabilities }),
+      envelope: toEnvelope(pipeline, input, value),
+      draft: toDraft(pipeline, build, { value, capabilities }),
       capabilities,
       notes: build.notes,
     },
@@ -162,7 +163,7 @@ function nodeAt(nodes: readonly DraftNode[], [, index, ...rest]: readonly string
   return (rest[0] === 'body' && node?.body && nodeAt(node.body.nodes, rest.slice(1))) || node
 }
 
-function envelopeOf(pipeline: Pipeline, input: Json, { schema }: Value): WireEnvelope<JsonSchema> {
+function toEnvelope(pipeline: Pipeline, input: Json, { schema }: Value): WireEnvelope<JsonSchema> {
   return {
     objective: pipeline.description ?? pipeline.name,
     inputs: { input },
@@ -176,11 +177,12 @@ interface Made {
   readonly capabilities: readonly PipelineCapability[]
 }
 
-function draftOf({ limits, name }: Pipeline, build: Build, { value, capabilities }: Made): Draft {
+function toDraft({ limits, name }: Pipeline, build: Build, { value, capabilities }: Made): Draft {
   const own = new Map(capabilities.map(({ capability }) => [capability.capabilityId, capability]))
   const asks = countAsks(build, { capability: (id) => own.get(id) ?? build.known.get(id) })
+  const ofAgents = [...own.values(), ...build.known.values()].some(isAgent) ? defaultMaxToolAsks : 0
   // Without a limit in the file, allow as many asks as the steps can make.
-  const maxAsks = limits?.maxAsks ?? (asks > defaultMaxAsks ? asks : undefined)
+  const maxAsks = limits?.maxAsks ?? (asks > defaultMaxAsks ? asks + ofAgents : undefined)
   return {
     nodes: build.nodes.map(withOptionalInputs),
     edges: build.edges,

@@ -6,8 +6,8 @@ import { closest } from '../../base/closest.ts'
 import { child } from '../../base/pointer.ts'
 import type { NodeConstraints } from '../../domain/plan.ts'
 import { both } from '../../schema/build/combine.ts'
-import { membersOf } from '../../schema/build/project.ts'
-import { fitOf } from '../../schema/fit/fit.ts'
+import { listMembers } from '../../schema/build/project.ts'
+import { checkFit } from '../../schema/fit/fit.ts'
 import type { JsonSchema } from '../../schema/json-schema.ts'
 import { isVacant } from '../../schema/values/schema-values.ts'
 import type { CallStep } from '../parse/pipeline.ts'
@@ -51,7 +51,7 @@ export function held(
   value: Value,
   { id, schema, label }: { readonly id: string; readonly schema: JsonSchema; readonly label: string },
 ): Value {
-  if (value.certain && fitOf(value.schema, schema).kind === 'yes') return value
+  if (value.certain && checkFit(value.schema, schema).kind === 'yes') return value
   const output = both(value.schema, schema)
   const node = addFunction(scope, { id, name: 'take', inputs: { value: asBinding(value) }, output })
   return nodeValue(Object.assign(node, { label }), output, scope.region)
@@ -60,7 +60,7 @@ export function held(
 /** Adds `validate_fields`: members that the output must have. */
 export function withFields(scope: Scope, { validateFields, at }: CallStep, schema: JsonSchema): JsonSchema {
   if (validateFields === undefined) return schema
-  const required = validateFields === true ? membersOf(schema).map(({ name }) => name) : validateFields
+  const required = validateFields === true ? listMembers(schema).map(({ name }) => name) : validateFields
   if (required.length === 0) return schema
   checkFields(scope, `${at}/validate_fields`, { required, schema })
   const wanted = both(schema, { type: 'object', required: [...required] })
@@ -79,7 +79,7 @@ function checkFields(
   at: string,
   { required, schema }: { readonly required: readonly string[]; readonly schema: JsonSchema },
 ): void {
-  const members = membersOf(schema).map(({ name }) => name)
+  const members = listMembers(schema).map(({ name }) => name)
   for (const [index, field] of required.entries()) {
     const meant = members.includes(field) ? undefined : closest(field, members)
     if (meant === undefined) continue
@@ -92,7 +92,7 @@ function checkFields(
 }
 
 /** Merges the limits, constraints and contract of a step with those inherited from the importing steps. */
-export function settingsOf({ inherited }: Scope, { node }: CallStep): CallStep['node'] {
+export function mergeStepSettings({ inherited }: Scope, { node }: CallStep): CallStep['node'] {
   return inherited === undefined ? node : { ...node, ...inherit(inherited, node) }
 }
 

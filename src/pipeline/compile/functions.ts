@@ -6,6 +6,7 @@ import { ProvisoError } from '../../base/errors/error.ts'
 import { isObject, type Json, own, setOwn } from '../../base/json.ts'
 import type { Capability } from '../../domain/capability.ts'
 import { renderValue } from '../templates/templates.ts'
+import { builtinFunctions } from './builtin-functions.ts'
 
 /** A capability with its function. */
 export interface PipelineCapability {
@@ -30,15 +31,21 @@ const functions: Readonly<Record<string, { summary: string; run: (inputs: Member
     summary: 'Takes the outputs of a map apart: the values, and what the last item has put into the context.',
     run: ({ items = [] }) => gather(Array.isArray(items) ? items : []),
   },
+  entry: {
+    summary: 'Puts a value into a map under one key.',
+    run: builtinFunctions.wrap_dict.run,
+  },
   merge: {
     summary: 'Lays maps over each other, the later one above.',
-    run(inputs) {
-      const merged = {}
-      const parts = Object.entries(inputs).sort(([a], [b]) => Number(a.slice(1)) - Number(b.slice(1)))
-      for (const [, part] of parts)
-        if (isObject(part)) for (const [key, value] of Object.entries(part)) setOwn(merged, key, value)
-      return merged
-    },
+    run: (inputs) => mergeParts(inputs),
+  },
+  merge_distinct: {
+    summary: 'Joins the maps of parallel branches, which must not have the same member.',
+    run: ({ names = [], ...inputs }) => mergeParts(inputs, names as readonly string[]),
+  },
+  list: {
+    summary: 'Makes a list of the values.',
+    run: (inputs) => inOrder(inputs).map(([, value]) => value),
   },
   refuse: {
     summary: 'Ends a run that went where the pipeline has no way.',
@@ -50,14 +57,7 @@ const functions: Readonly<Record<string, { summary: string; run: (inputs: Member
       )
     },
   },
-  wrap_dict: {
-    summary: 'Puts a value into a map under one key.',
-    run: ({ input = null, key = 'value' }) => keyed(String(key), input),
-  },
-  ensure_object: {
-    summary: 'Makes a map of a value: as it is, out of JSON text, or under one key.',
-    run: ({ input = null, key = 'value' }) => asObject(input) ?? keyed(String(key), input),
-  },
+  ...builtinFunctions,
 }
 
 export type FunctionName =
@@ -67,31 +67,89 @@ export type FunctionName =
   | 'gather'
   | 'merge'
   | 'refuse'
-  | 'wrap_dict'
-  | 'ensure_object'
+  | 'entry'
+  | 'merge_distinct'
+  | 'list'
+  | keyof typeof builtinFunctions
 
 export function functionId(name: FunctionName): string {
   return `proviso.pipeline.${name}`
 }
 
-export const pipelineFunctions: readonly PipelineCapability[] = Object.entries(functions).map(
-  ([name, { summary, run }]) => ({
-    capability: {
-      capabilityId: functionId(name as FunctionName),
-      version: '1',
-      displayName: name,
-      summary,
-      kind: 'local',
-      nodeKind: 'transformation',
-      inputContract: { type: 'object' },
-      outputContract: {},
-      idempotent: true,
-      sideEffect: false,
-      postConditions: [],
+const common = {
+  version: '1',
+  nodeKind: 'transformation',
+  inputContract: { type: 'object' },
+  outputContract: {},
+  idempotent: true,
+  sideEffect: false,
+  postConditions: [],
+} as const
+
+/** The capability behind `http_get`, which a dispatcher with access to the network calls. */
+export const httpGet: Capability = {
+  ...common,
+  capabilityId: 'proviso.pipeline.http_get',
+  displayName: 'http_get',
+  summary: 'Gets a URL.',
+  kind: 'fetch',
+  nodeKind: 'execution',
+  inputContract: { type: 'object', properties: { url: { type: 'string' } }, required: ['url'] },
+  outputContract: {
+    type: 'object',
+    properties: {
+      status: { type: 'integer' },
+      type: { type: 'string' },
+      text: { type: 'string' },
+      json: true,
     },
-    run: (inputs) => run(isObject(inputs) ? (inputs as Members) : {}),
-  }),
-)
+    required: ['status', 'type', 'text'],
+    additionalProperties: false,
+  },
+}
+
+export const pipelineFunctions: readonly PipelineCapability[] = [
+  ...Object.entries<{ summary: string; run: (inputs: Members) => Json }>(functions).map(
+    ([name, { summary, run }]): PipelineCapability => ({
+      capability: {
+        ...common,
+        capabilityId: functionId(name as FunctionName),
+        displayName: name,
+        summary,
+        kind: 'local',
+      },
+      run: (inputs) => run(isObject(inputs) ? (inputs as Members) : {}),
+    }),
+  ),
+  { capability: httpGet },
+]
+
+/** Inputs are named `m0`, `m1`, …. */
+function inOrder(inputs: Members): [string, Json][] {
+  return Object.entries(inputs).sort(([a], [b]) => Number(a.slice(1)) - Number(b.slice(1)))
+}
+
+/** Lays maps over each other. With the names of their branches, two that have the same member are an error. */
+function mergeParts(inputs: Members, names?: readonly string[]): Json {
+  const merged = {}
+  const owners = new Map<string, string>()
+  for (const [index, part] of inOrder(inputs)) {
+    if (!isObject(part)) continue
+    const name = names?.[Number(index.slice(1))] ?? index
+    for (const [key, value] of Object.entries(part as Members)) {
+      const owner = owners.get(key)
+      if (names && owner !== undefined)
+        throw new ProvisoError(
+          'capability/refused',
+          `Cannot merge the branches: "${owner}" and "${name}" both have the member "${key}"`,
+          { hint: 'Rename it in one of them, or set merge_strategy: overwrite' },
+        )
+      owners.set(key, name)
+      setOwn(merged, key, value)
+    }
+  }
+  return merged
+}
 
 /**
  * Splits the outputs of a map. Each has a `value` and members for the context, nested in `value` again where
@@ -108,21 +166,4 @@ function gather(items: readonly Json[]): Json {
     return collected ? { ...(item as Members), value } : value
   })
   return { ...left, values }
-}
-
-function keyed(key: string, value: Json): Json {
-  const made = {}
-  setOwn(made, key, value)
-  return made
-}
-
-function asObject(value: Json): Json | undefined {
-  if (isObject(value)) return value as Json
-  if (typeof value !== 'string') return undefined
-  try {
-    const read: unknown = JSON.parse(value)
-    return isObject(read) ? (read as Json) : undefined
-  } catch {
-    return undefined
-  }
 }

@@ -1,7 +1,7 @@
 /** Entry into nodes that may be skipped: a router, and a gate node per branch through which all outer values pass. */
 import type { Condition } from '../../domain/contract.ts'
 import type { Binding } from '../../domain/plan.ts'
-import { mapOf } from '../../schema/build/composite-schemas.ts'
+import { buildMapSchema } from '../../schema/build/composite-schemas.ts'
 import type { JsonSchema } from '../../schema/json-schema.ts'
 import { addNode, asBinding, type OpenNode, type Scope } from './build.ts'
 import { functionId } from './functions.ts'
@@ -30,7 +30,7 @@ export function addRouter(scope: Scope, id: string): Router {
       seen.set(key, name)
       node.inputs[name] = asBinding(value)
       members[name] = value
-      node.contracts = { output: mapOf(members) }
+      node.contracts = { output: buildMapSchema(members) }
       return name
     },
     route(condition, to, label) {
@@ -68,7 +68,7 @@ export function addGate(scope: Scope, router: Router, id: string): Gate {
   const take = (name: string, binding: Binding, value: Pick<Value, 'schema' | 'certain'>): Value => {
     node.inputs[name] = binding
     members[name] = value
-    node.contracts = { output: mapOf(members) }
+    node.contracts = { output: buildMapSchema(members) }
     return {
       sources: [{ node: id, pointer: `/${name}` }],
       schema: value.schema,

@@ -1,10 +1,10 @@
 /** Resolves the paths in templates and conditions in a scope. */
 import { isObject, type Json } from '../../base/json.ts'
 import type { Pointer } from '../../base/pointer.ts'
-import { mapOf } from '../../schema/build/composite-schemas.ts'
-import { membersOf } from '../../schema/build/project.ts'
+import { buildMapSchema } from '../../schema/build/composite-schemas.ts'
+import { listMembers } from '../../schema/build/project.ts'
 import type { JsonSchema } from '../../schema/json-schema.ts'
-import { valuesOf } from '../../schema/values/schema-values.ts'
+import { getValueLookup } from '../../schema/values/schema-values.ts'
 import { isAbsent } from '../../schema/values/value-set.ts'
 import { didYouMean } from '../parse/reading.ts'
 import { type Expression, expressionsIn, parseTemplate } from '../templates/templates.ts'
@@ -26,12 +26,12 @@ const roots = ['input', 'initial_input', 'previous_step', 'steps', 'context', 'i
  * cannot exist.
  */
 function lookUp(scope: Scope, path: readonly string[], mention: Mention): Value | undefined {
-  const based = baseOf(scope, path, mention)
+  const based = resolveRoot(scope, path, mention)
   return based && followPath(scope, based.value, { path: based.rest, mention })
 }
 
 /** The root value of a path, and the rest of the path. */
-export function baseOf(
+export function resolveRoot(
   scope: Scope,
   path: readonly string[],
   mention: Mention,
@@ -115,7 +115,7 @@ function wrapped(scope: Scope, key: string, value: Value): Value {
   const id = fresh(scope, `context.${key}`)
   const inputs = { input: asBinding(bring(value, scope.region)), key: { value: key } }
   return nodeValue(
-    addFunction(scope, { id, name: 'wrap_dict', inputs, output: { type: 'object' } }),
+    addFunction(scope, { id, name: 'entry', inputs, output: { type: 'object' } }),
     { type: 'object' },
     scope.region,
   )
@@ -146,13 +146,13 @@ function followPath(
 
 /** Hint that lists the members that do exist. */
 export function membersHint({ schema, known }: Value, [name = '']: readonly string[]): string {
-  const names = known ? [] : membersOf(schema).map((each) => each.name)
+  const names = known ? [] : listMembers(schema).map((each) => each.name)
   return didYouMean(name, names, names.length > 0 ? `It has ${names.join(', ')}` : 'It has no members')
 }
 
 /** Does the schema rule out a value at the path? */
 export function cannotBe(value: Value, path: readonly string[]): boolean {
-  return path.length > 0 && isAbsent(valuesOf(value.schema)(path))
+  return path.length > 0 && isAbsent(getValueLookup(value.schema)(path))
 }
 
 /** Compiles a value with templates: binds it directly where possible, else adds a node that renders it. */
@@ -187,7 +187,7 @@ export function templateValue(
 }
 
 /** The input of a step: its rendered `input`, else the previous output. */
-export function inputOf(
+export function resolveStepInput(
   scope: Scope,
   step: { readonly name: string; readonly at: string; readonly input?: Json },
 ): Value | undefined {
@@ -217,7 +217,7 @@ function renderedSchema(given: Json, found: ReadonlyMap<string, Value>): JsonSch
     const members = Object.entries(given as { [key: string]: Json }).map(
       ([name, part]) => [name, { schema: renderedSchema(part, found), certain: true }] as const,
     )
-    return mapOf(Object.fromEntries(members))
+    return buildMapSchema(Object.fromEntries(members))
   }
   if (typeof given !== 'string' || expressionsIn(given).length === 0) return { const: given }
   if (onlyExpression(given) === undefined) return { type: 'string' }

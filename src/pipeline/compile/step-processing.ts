@@ -38,11 +38,11 @@ export function decideProcessing({ aros, agent, step, schema }: Layers): Decided
     isStructured(schema)
   const said = layOver(globalBlock(aros), promoted ? { structured_output: 'openai_json', ...own } : own)
   const limited = aros.fallback.degradeToString ? said : layOver(said, neverText)
-  return { processing: { ...limited, aop: aopOf(said, own, aros) }, promoted }
+  return { processing: { ...limited, aop: getAop(said, own, aros) }, promoted }
 }
 
 /** Where repair is active, parsing starts at level full, unless the level is set explicitly. */
-function aopOf(said: GivenProcessing, own: GivenProcessing, aros: ArosConfig): Json {
+function getAop(said: GivenProcessing, own: GivenProcessing, aros: ArosConfig): Json {
   if (own['aop'] !== undefined) return own['aop']
   if (aros.said.has('enable_aop_default')) return aros.enableAopDefault
   const acts = said['structured_output'] !== 'off' && (said['enforcement'] ?? 'repair') === 'repair'

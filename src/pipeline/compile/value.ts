@@ -2,11 +2,11 @@
 import { isObject, type Json } from '../../base/json.ts'
 import { child } from '../../base/pointer.ts'
 import type { Source } from '../../domain/plan.ts'
-import { anyOf } from '../../schema/build/composite-schemas.ts'
-import { membersOf, project } from '../../schema/build/project.ts'
+import { buildAnyOf } from '../../schema/build/composite-schemas.ts'
+import { listMembers, project } from '../../schema/build/project.ts'
 import { follow, missing } from '../../schema/condition/evaluate.ts'
 import type { JsonSchema } from '../../schema/json-schema.ts'
-import { valuesOf } from '../../schema/values/schema-values.ts'
+import { getValueLookup } from '../../schema/values/schema-values.ts'
 import { isAbsent } from '../../schema/values/value-set.ts'
 
 export interface Value {
@@ -64,8 +64,8 @@ export function inside(
     const known = found as Json
     return { ...value, sources, schema: { const: known }, known: { value: known } }
   }
-  const set = valuesOf(value.schema)(path)
-  if (isAbsent(set)) return { absent: membersOf(value.schema).map(({ name }) => name) }
+  const set = getValueLookup(value.schema)(path)
+  if (isAbsent(set)) return { absent: listMembers(value.schema).map(({ name }) => name) }
   return {
     ...value,
     sources,
@@ -93,7 +93,7 @@ export function either(values: readonly Value[], home: Region): Value {
   if (values.length === 1 && only) return only
   return {
     sources: values.flatMap(({ sources }) => sources),
-    schema: anyOf(values.map(({ schema }) => schema)),
+    schema: buildAnyOf(values.map(({ schema }) => schema)),
     certain: values.some(({ certain }) => certain),
     home,
   }

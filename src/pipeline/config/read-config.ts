@@ -16,6 +16,7 @@ import {
 } from '../text/source.ts'
 import { snakeKeys } from '../yaml/snake-keys.ts'
 import { arosSchema, presets } from './aros-config.ts'
+import { mcpFreeNames, mcpSchema } from './mcp-settings.ts'
 import { serverSchema } from './server-settings.ts'
 
 export interface ConfigFile {
@@ -24,6 +25,8 @@ export interface ConfigFile {
   readonly values: ReadonlyMap<string, { readonly value: Json; readonly line: number }>
   /** `[validation.profiles.NAME]`: severities of lint rules, for the linter. */
   readonly profiles: Readonly<Record<string, Readonly<Record<string, string>>>>
+  /** `[mcp.NAME]`, as written. */
+  readonly mcp?: Json
 }
 
 export type ReadConfig =
@@ -37,6 +40,7 @@ export const configSchema = closed({
   preset: { enum: Object.keys(presets) },
   aros: arosSchema(),
   ...serverSchema(),
+  mcp: mcpSchema,
   validation: closed({
     profiles: { type: 'object', additionalProperties: { type: 'object', additionalProperties: severities } },
     profile: { type: 'string', minLength: 1 },
@@ -50,7 +54,7 @@ export function readConfig(text: string, name = 'proviso.toml'): ReadConfig {
   try {
     parsed = snakeKeys(JSON.parse(JSON.stringify(parse(text))) as Json, {
       deep: true,
-      except: ['profiles', 'meta'],
+      except: ['profiles', 'meta', ...mcpFreeNames],
     })
   } catch (error) {
     if (!(error instanceof TomlError)) throw error
@@ -65,7 +69,7 @@ export function readConfig(text: string, name = 'proviso.toml'): ReadConfig {
   const issues = checkNoun(configSchema, parsed, 'Remove it: nothing reads it').map(
     ({ at, code, message, hint }) => {
       const path = 'pointer' in at ? tokens(at.pointer) : []
-      const range = rangeOf(ranges, path)
+      const range = getRange(ranges, path)
       return issueAt(source, {
         code: toFileCode('config', code),
         range,
@@ -77,9 +81,10 @@ export function readConfig(text: string, name = 'proviso.toml'): ReadConfig {
   if (issues.length > 0) return { ok: false, issues }
   const values = new Map<string, { value: Json; line: number }>()
   for (const [path, value] of leaves(parsed, []))
-    values.set(path.join('.'), { value, line: toPosition(source, rangeOf(ranges, path)[0]).line })
-  const validation = (parsed as { validation?: { profiles?: ConfigFile['profiles'] } }).validation
-  return { ok: true, file: { source, values, profiles: validation?.profiles ?? {} } }
+    values.set(path.join('.'), { value, line: toPosition(source, getRange(ranges, path)[0]).line })
+  const { validation, mcp } = parsed as { validation?: { profiles?: ConfigFile['profiles'] }; mcp?: Json }
+  const profiles = validation?.profiles ?? {}
+  return { ok: true, file: { source, values, profiles, ...(mcp !== undefined && { mcp }) } }
 }
 
 function* leaves(value: Json, path: readonly string[]): Generator<[readonly string[], Json]> {
@@ -124,7 +129,7 @@ function namesIn(dotted: string): string[] {
 }
 
 /** The range of a key, or of the nearest table that contains it. */
-function rangeOf(ranges: ReadonlyMap<string, TextRange>, path: readonly string[]): TextRange {
+function getRange(ranges: ReadonlyMap<string, TextRange>, path: readonly string[]): TextRange {
   for (let length = path.length; length > 0; length--) {
     const found = ranges.get(path.slice(0, length).join('.'))
     if (found) return found

@@ -10,6 +10,7 @@ import type { JsonSchema } from '../../schema/json-schema.ts'
 import { didYouMean } from '../parse/reading.ts'
 import { createSource, issueAt, type SourceIssue } from '../text/source.ts'
 import { type ArosConfig, type ArosKey, arosConfig, arosTable, presets } from './aros-config.ts'
+import { type McpSettings, type MissingVariable, readMcpSettings } from './mcp-settings.ts'
 import { type ConfigFile, readConfig } from './read-config.ts'
 import {
   type ServerKey,
@@ -56,6 +57,8 @@ export interface Config {
   readonly file?: string
   /** Modules with capabilities, as absolute paths. */
   readonly use: readonly string[]
+  /** MCP servers by name. */
+  readonly mcp: { readonly [name: string]: McpSettings }
   readonly profiles: ConfigFile['profiles']
   readonly profile?: string
 }
@@ -74,7 +77,11 @@ export async function resolveConfig(request: ConfigRequest): Promise<ResolvedCon
   const read = path === undefined ? undefined : await readConfigFile(path)
   if (read && !read.ok) return read
   const layers = [fromFile(read?.file), fromEnv(env), fromFlags(set), fromNamedFlags(request.flags ?? [])]
-  const issues = layers.flatMap((layer) => layer.issues)
+  const mcp = readMcpSettings(read?.file.mcp, env)
+  const issues = [
+    ...layers.flatMap((layer) => layer.issues),
+    ...mcp.missing.map((each) => missingVariable(read?.file, each)),
+  ]
   if (issues.length > 0) return { ok: false, issues }
   const given = new Map(layers.flatMap((layer) => [...layer.values]))
   const preset = given.get('preset')
@@ -92,12 +99,13 @@ export async function resolveConfig(request: ConfigRequest): Promise<ResolvedCon
     config: {
       aros: arosConfig(values),
       serve: serverSettings(serve),
-      settings: [...settingsOf(given), ...ofFileAlone(read?.file)],
+      settings: [...getSettings(given), ...ofFileAlone(read?.file)],
       ...(path !== undefined && { file: path }),
       use:
         Array.isArray(use) && path !== undefined
           ? use.map((each) => resolve(dirname(path), String(each)))
           : [],
+      mcp: mcp.servers,
       profiles: read?.file.profiles ?? {},
       ...(typeof profile === 'string' && { profile }),
     },
@@ -108,7 +116,7 @@ const keys = Object.keys(arosTable) as ArosKey[]
 
 type Given = ReadonlyMap<string, { readonly value: Json; readonly from: string }>
 
-function settingsOf(given: Given): Setting[] {
+function getSettings(given: Given): Setting[] {
   const preset = given.get('preset')
   return [
     {
@@ -140,10 +148,33 @@ function ofFileAlone(file: ConfigFile | undefined): Setting[] {
     'catalog.use': 'modules with capabilities of your own',
     'validation.profile': 'how severe the rules of validate are, by name',
   }
-  return Object.entries(said).map(([key, what]) => {
+  const ofFile = Object.entries(said).map(([key, what]) => {
     const found = file?.values.get(key)
     const from = found === undefined ? 'default' : `${file?.source.name}:${found.line}`
     return { key, value: found?.value ?? null, from, what }
+  })
+  return [...ofFile, ...mcpSettings(file)]
+}
+
+/** Where each MCP server is; its other options may hold secrets. */
+function mcpSettings(file: ConfigFile | undefined): Setting[] {
+  return [...(file?.values ?? [])].flatMap(([key, { value, line }]) =>
+    /^mcp\.[^.]+\.(command|url)$/.test(key)
+      ? [{ key, value, from: `${file?.source.name}:${line}`, what: 'an MCP server' }]
+      : [],
+  )
+}
+
+/** An MCP server would be started without its key. */
+function missingVariable(file: ConfigFile | undefined, { key, variable }: MissingVariable): SourceIssue {
+  const line = file?.values.get(key)?.line ?? 1
+  const source = file?.source ?? createSource('', fileName)
+  const start = source.lineStarts[line - 1] ?? 0
+  return issueAt(source, {
+    code: 'config/value',
+    range: [start, start + 1],
+    message: `${key}: the environment variable ${variable} is not set`,
+    hint: `Set ${variable}, or write the value itself`,
   })
 }
 
@@ -181,7 +212,7 @@ function fromFile(file: ConfigFile | undefined): Layer {
   const values = new Map<string, { value: Json; from: string }>()
   for (const [name, { value, line }] of file?.values ?? []) {
     const key = name.replace(/^aros\./, '')
-    if (rowOf(key) !== undefined) values.set(key, { value, from: `${file?.source.name}:${line}` })
+    if (toRow(key) !== undefined) values.set(key, { value, from: `${file?.source.name}:${line}` })
   }
   return { values, issues: [] }
 }
@@ -235,7 +266,7 @@ function fromNamedFlags(flags: readonly SettingFlag[]): Layer {
 }
 
 /** The schema of a setting by key; `undefined` if there is no such setting. */
-function rowOf(key: string): JsonSchema | undefined {
+function toRow(key: string): JsonSchema | undefined {
   if (key === 'preset') return { enum: Object.keys(presets) }
   if (Object.hasOwn(arosTable, key)) return arosTable[key as ArosKey].schema
   return Object.hasOwn(serverTable, key) ? serverTable[key as ServerKey].schema : undefined
@@ -248,7 +279,7 @@ function collect(
   const values = new Map<string, { value: Json; from: string }>()
   const issues: SourceIssue[] = []
   for (const { key, text, from } of given) {
-    const schema = rowOf(key)
+    const schema = toRow(key)
     const value = valueOfText(text, schema)
     const complaint =
       schema === undefined

@@ -3,6 +3,7 @@
  * of `serve`.
  */
 import type { Json } from '../../base/json.ts'
+import { type WebhookEvent, webhookEvents } from '../../domain/event/webhook-notice.ts'
 import { closed, count, countOrNone, text, texts } from '../../domain/schemas/parts.ts'
 import type { JsonSchema } from '../../schema/json-schema.ts'
 
@@ -54,6 +55,34 @@ export interface ServerSettings {
     readonly tenants: readonly string[]
     readonly everyMinutes: number
   }
+  /** Absent without `auth.issuer`: no JSON web tokens are accepted. */
+  readonly auth?: {
+    readonly issuer: string
+    readonly audience: readonly string[]
+    readonly jwksUrl?: string
+    readonly publicKey?: string
+    readonly algorithms?: readonly string[]
+    readonly rolesClaim?: string
+    /** Entries such as `team-leads=operator`. */
+    readonly roles: readonly string[]
+    readonly tenantClaim?: string
+    readonly taskRolesClaim?: string
+    readonly nameClaim?: string
+    readonly clockToleranceSeconds: number
+    /** Private hosts where the issuer may be reached. */
+    readonly allow: readonly string[]
+    /** Id of the console at the provider; absent: people sign in by a token. */
+    readonly clientId?: string
+    readonly scope?: string
+  }
+  /** Webhooks of the operator, which get the events of all tenants. */
+  readonly webhooks: {
+    readonly urls: readonly string[]
+    readonly events: readonly WebhookEvent[]
+    readonly timeoutMs: number
+    readonly maxTries: number
+  }
+  readonly threads: { readonly whenBusy: 'queue' | 'interrupt' | 'reject'; readonly contextTokens: number }
   /** Sets of facets and capabilities that ship with the package. */
   readonly presets: readonly string[]
 }
@@ -259,10 +288,130 @@ export const serverTable = {
     what: 'how often old runs are deleted',
     env: ['PROVISO_RETENTION_EVERY_MINUTES'],
   },
+  'auth.issuer': {
+    schema: text,
+    otherwise: null,
+    what: 'accept JSON web tokens of this issuer, as in their claim iss (default: none)',
+    env: ['PROVISO_AUTH_ISSUER'],
+  },
+  'auth.audience': {
+    schema: texts,
+    otherwise: [],
+    what: 'the claim aud must have one of these; required with auth.issuer',
+    env: ['PROVISO_AUTH_AUDIENCE'],
+  },
+  'auth.jwks_url': {
+    schema: text,
+    otherwise: null,
+    what: 'the key set of the issuer (default: discovered at the issuer)',
+    env: ['PROVISO_AUTH_JWKS_URL'],
+  },
+  'auth.public_key': {
+    schema: text,
+    otherwise: null,
+    what: 'a public key in PEM, instead of a key set',
+    env: ['PROVISO_AUTH_PUBLIC_KEY'],
+  },
+  'auth.algorithms': {
+    schema: texts,
+    otherwise: null,
+    what: 'accepted algorithms (default: the asymmetric ones; with $PROVISO_AUTH_SECRET: HS256)',
+    env: ['PROVISO_AUTH_ALGORITHMS'],
+  },
+  'auth.roles_claim': {
+    schema: text,
+    otherwise: null,
+    what: 'the claim with the roles; dots lead into objects (default: roles)',
+    env: ['PROVISO_AUTH_ROLES_CLAIM'],
+  },
+  'auth.roles': {
+    schema: { type: 'array', items: { type: 'string', pattern: '^.+=(caller|agent|operator|admin)$' } },
+    otherwise: [],
+    what: 'which value of that claim has which role: team-leads=operator (default: the names of the roles)',
+    env: ['PROVISO_AUTH_ROLES'],
+  },
+  'auth.tenant_claim': {
+    schema: text,
+    otherwise: null,
+    what: 'the claim with the tenant; a token without it is refused (default: the tenant "default")',
+    env: ['PROVISO_AUTH_TENANT_CLAIM'],
+  },
+  'auth.task_roles_claim': {
+    schema: text,
+    otherwise: null,
+    what: 'the claim with the roles of the person for tasks (default: none)',
+    env: ['PROVISO_AUTH_TASK_ROLES_CLAIM'],
+  },
+  'auth.name_claim': {
+    schema: text,
+    otherwise: null,
+    what: 'the claim with the name of the caller (default: sub)',
+    env: ['PROVISO_AUTH_NAME_CLAIM'],
+  },
+  'auth.clock_tolerance_seconds': {
+    schema: { type: 'integer', minimum: 0, maximum: 300 },
+    otherwise: 5,
+    what: 'accepted difference between the clocks of issuer and server',
+    env: ['PROVISO_AUTH_CLOCK_TOLERANCE_SECONDS'],
+  },
+  'auth.hosts': {
+    schema: texts,
+    otherwise: [],
+    what: 'private hosts, addresses and ranges where the issuer may be reached',
+    env: ['PROVISO_AUTH_HOSTS'],
+  },
+  'auth.client_id': {
+    schema: text,
+    otherwise: null,
+    what: 'offer the sign-in of the issuer in the console, under this client id (default: by token only)',
+    env: ['PROVISO_AUTH_CLIENT_ID'],
+  },
+  'auth.scope': {
+    schema: text,
+    otherwise: null,
+    what: 'what the sign-in asks for (default: openid profile email)',
+    env: ['PROVISO_AUTH_SCOPE'],
+  },
+  'webhooks.urls': {
+    schema: { type: 'array', items: { type: 'string', pattern: '^https?://' } },
+    otherwise: [],
+    what: 'webhooks that get the events of all tenants, signed with $PROVISO_WEBHOOK_SECRET',
+    env: ['PROVISO_WEBHOOK_URLS'],
+  },
+  'webhooks.events': {
+    schema: { type: 'array', items: { enum: webhookEvents }, minItems: 1 },
+    otherwise: [...webhookEvents],
+    what: `events of webhooks.urls: ${webhookEvents.join(', ')}`,
+    env: ['PROVISO_WEBHOOK_EVENTS'],
+  },
+  'webhooks.timeout_ms': {
+    schema: count,
+    otherwise: 10_000,
+    what: 'time for the answer to one webhook, of tenants too',
+    env: ['PROVISO_WEBHOOK_TIMEOUT_MS'],
+  },
+  'webhooks.max_tries': {
+    schema: count,
+    otherwise: 10,
+    what: 'how often a webhook is tried, of tenants too, before it is given up',
+    env: ['PROVISO_WEBHOOK_MAX_TRIES'],
+  },
+  'threads.when_busy': {
+    schema: { enum: ['queue', 'interrupt', 'reject'] },
+    otherwise: 'queue',
+    what: 'what happens to a message while a run of its thread is not over',
+    env: ['PROVISO_THREADS_WHEN_BUSY'],
+  },
+  'threads.context_tokens': {
+    schema: count,
+    otherwise: 4_000,
+    what: 'budget of the earlier turns that a run of a thread begins with, in tokens',
+    env: ['PROVISO_THREADS_CONTEXT_TOKENS'],
+  },
   'catalog.presets': {
     schema: texts,
     otherwise: [],
-    what: 'facets and capabilities of the package to register: marketing',
+    what: 'facets and capabilities of the package to register: marketing, memory',
     env: ['PROVISO_CATALOG_PRESETS'],
   },
 } as const satisfies Record<string, Row>
@@ -272,7 +421,7 @@ export type ServerKey = keyof typeof serverTable
 export const serverKeys = Object.keys(serverTable) as readonly ServerKey[]
 
 /** Groups the keys by their table in `proviso.toml`. */
-function tablesOf(): Readonly<Record<string, Readonly<Record<string, JsonSchema>>>> {
+function getTables(): Readonly<Record<string, Readonly<Record<string, JsonSchema>>>> {
   const tables: Record<string, Record<string, JsonSchema>> = {}
   for (const key of serverKeys) {
     const [table = '', name = ''] = key.split('.')
@@ -284,7 +433,7 @@ function tablesOf(): Readonly<Record<string, Readonly<Record<string, JsonSchema>
 
 /** The schemas of the tables; an unknown key is an error. */
 export function serverSchema(): Readonly<Record<string, JsonSchema>> {
-  const { catalog = {}, ...tables } = tablesOf()
+  const { catalog = {}, ...tables } = getTables()
   const schemas = Object.entries(tables).map(([name, properties]) => [name, closed(properties)] as const)
   return { ...Object.fromEntries(schemas), catalog: closed({ use: texts, ...catalog }) }
 }
@@ -334,7 +483,46 @@ export function serverSettings(given: Readonly<Partial<Record<ServerKey, Json>>>
       tenants: at('retention.tenants'),
       everyMinutes: at('retention.every_minutes'),
     },
+    ...authSettings(at),
+    webhooks: {
+      urls: at('webhooks.urls'),
+      events: at('webhooks.events'),
+      timeoutMs: at('webhooks.timeout_ms'),
+      maxTries: at('webhooks.max_tries'),
+    },
+    threads: { whenBusy: at('threads.when_busy'), contextTokens: at('threads.context_tokens') },
     presets: at('catalog.presets'),
+  }
+}
+
+/** The settings of JSON web tokens, if there is an issuer. */
+function authSettings(at: <T>(key: ServerKey) => T): Pick<ServerSettings, 'auth'> {
+  const issuer = at<string | null>('auth.issuer')
+  if (issuer === null) return {}
+  const optional = {
+    jwksUrl: 'auth.jwks_url',
+    publicKey: 'auth.public_key',
+    algorithms: 'auth.algorithms',
+    rolesClaim: 'auth.roles_claim',
+    tenantClaim: 'auth.tenant_claim',
+    taskRolesClaim: 'auth.task_roles_claim',
+    nameClaim: 'auth.name_claim',
+    clientId: 'auth.client_id',
+    scope: 'auth.scope',
+  } as const
+  const given = Object.entries(optional).flatMap(([name, key]) => {
+    const value = at<Json>(key)
+    return value === null ? [] : [[name, value]]
+  })
+  return {
+    auth: {
+      issuer,
+      audience: at('auth.audience'),
+      roles: at('auth.roles'),
+      clockToleranceSeconds: at('auth.clock_tolerance_seconds'),
+      allow: at('auth.hosts'),
+      ...Object.fromEntries(given),
+    },
   }
 }
 

@@ -85,7 +85,7 @@ function applyRule(text: string, rule: string, look: Look): { text: string; issu
   const keys = new Set(
     look(text)
       ?.issues.filter(({ code }) => code === rule)
-      .map(keyOf),
+      .map(toKey),
   )
   return applyKeys(text, keys, look)
 }
@@ -97,11 +97,11 @@ function applyKeys(
   look: Look,
 ): { text: string; issues: LintIssue[] } {
   const before = look(text)
-  const todo = before?.issues.filter((issue) => issue.fix !== undefined && keys.has(keyOf(issue))) ?? []
+  const todo = before?.issues.filter((issue) => issue.fix !== undefined && keys.has(toKey(issue))) ?? []
   if (!before || todo.length === 0) return { text, issues: [] }
   const all = attempt(text, before, { todo, look })
   if (all !== undefined) return { text: all, issues: todo }
-  const left = [...new Set(todo.map(keyOf))]
+  const left = [...new Set(todo.map(toKey))]
   if (left.length === 1) return { text, issues: [] }
   const half = left.length >> 1
   const first = applyKeys(text, new Set(left.slice(0, half)), look)
@@ -124,18 +124,18 @@ function attempt(text: string, before: Seen, { todo, look }: Attempt): string | 
   const about = new Set(todo.flatMap(({ step, alsoChanges = [] }) => [step, ...alsoChanges]))
   if (!keepsOthers(before.document, after.document, about)) return undefined
   const left = countByKey(before.issues)
-  for (const issue of todo) left.set(keyOf(issue), (left.get(keyOf(issue)) ?? 0) - 1)
+  for (const issue of todo) left.set(toKey(issue), (left.get(toKey(issue)) ?? 0) - 1)
   for (const [key, count] of countByKey(after.issues)) if (count > (left.get(key) ?? 0)) return undefined
   return fixed
 }
 
 function countByKey(issues: readonly LintIssue[]): Map<string, number> {
   const counts = new Map<string, number>()
-  for (const issue of issues) counts.set(keyOf(issue), (counts.get(keyOf(issue)) ?? 0) + 1)
+  for (const issue of issues) counts.set(toKey(issue), (counts.get(toKey(issue)) ?? 0) + 1)
   return counts
 }
 
-function keyOf({ code, step = '' }: LintIssue): string {
+function toKey({ code, step = '' }: LintIssue): string {
   return `${code} ${step}`
 }
 

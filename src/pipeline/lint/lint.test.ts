@@ -9,7 +9,7 @@ import { matches } from './glob.ts'
 import { type LintOptions, lint } from './lint.ts'
 import { namedProfile, readProfileFile } from './profile.ts'
 import { ruleTable } from './rule-table.ts'
-import { baselineOf, compareWithBaseline, parseBaseline } from './suppress.ts'
+import { compareWithBaseline, createBaseline, parseBaseline } from './suppress.ts'
 import { seeImports } from './validate.ts'
 
 const golden = (name: string) => join(import.meta.dirname, '../../../test/cases/lint/reports', name)
@@ -226,7 +226,7 @@ describe('baselines', () => {
   const two = look(`${head}steps: [{ name: b, agent: writer }, { name: a, agent: writer }]`).issues
 
   it('leave only what is new, even after it moved', () => {
-    const baseline = parseBaseline(JSON.parse(JSON.stringify(baselineOf(one))))
+    const baseline = parseBaseline(JSON.parse(JSON.stringify(createBaseline(one))))
     if (!baseline) throw new Error('no baseline')
     const { added, known, gone } = compareWithBaseline(two, baseline)
     expect([added.map(({ step }) => step), known, gone]).toEqual([['b'], 1, 0])

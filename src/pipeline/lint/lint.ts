@@ -45,14 +45,14 @@ export function lint(document: YamlDocument, options: LintOptions = {}): LintRes
   let suppressed = 0
   for (const rule of ruleTable) {
     for (const finding of rule.check(view)) {
-      const severity = severityOf(rule, finding, options.profile ?? [])
+      const severity = getSeverity(rule, finding, options.profile ?? [])
       if (severity === 'off') continue
       if (isSuppressed(rule.id, finding)) suppressed++
-      else issues.push(issueOf(view, { rule, finding, severity }))
+      else issues.push(toIssue(view, { rule, finding, severity }))
     }
   }
   for (const finding of unknownRules(view)) {
-    const severity = severityOf({ id: unknownRuleCode, severity: 'warning' }, finding, options.profile ?? [])
+    const severity = getSeverity({ id: unknownRuleCode, severity: 'warning' }, finding, options.profile ?? [])
     if (severity === 'off') continue
     const { range, message, hint } = finding
     const issue = issueAt(document.source, { code: unknownRuleCode, range, message, ...(hint && { hint }) })
@@ -74,7 +74,7 @@ function misread(document: YamlDocument, said: readonly LintIssue[]): LintIssue<
     .map((issue) => ({ ...issue, severity: 'error', fixable: false }))
 }
 
-function severityOf(rule: Pick<Rule, 'id' | 'severity'>, finding: RuleFinding, profile: Profile): Severity {
+function getSeverity(rule: Pick<Rule, 'id' | 'severity'>, finding: RuleFinding, profile: Profile): Severity {
   return profile.findLast(([glob]) => matches(rule.id, glob))?.[1] ?? finding.severity ?? rule.severity
 }
 
@@ -84,7 +84,7 @@ interface Judged {
   readonly severity: Exclude<Severity, 'off'>
 }
 
-function issueOf(view: LintView, { rule, finding, severity }: Judged): LintIssue<LintIssueCode> {
+function toIssue(view: LintView, { rule, finding, severity }: Judged): LintIssue<LintIssueCode> {
   const { range, message, hint, step } = finding
   const fix = rule.fixer?.fix(view, finding)
   return {
@@ -118,25 +118,25 @@ function unknownRules(view: LintView): RuleFinding[] {
   ]
   const found = named.filter(({ rule }) => !ruleTable.some(({ id }) => matches(id, rule)))
   // A step reached through several aliases is in the file once.
-  return [...new Map(found.map((one) => [one.range[0], findingOf(one)])).values()]
+  return [...new Map(found.map((one) => [one.range[0], getFinding(one)])).values()]
 }
 
 const ids = ruleTable.map(({ id }) => id)
-const families: ReadonlySet<string> = new Set(ids.map(familyOf))
+const families: ReadonlySet<string> = new Set(ids.map(getFamily))
 
 /**
  * The first word is always taken as a rule; the following words may be a reason, so only words that look like
  * rules count.
  */
 function isMeant({ rule }: NamedRule, index: number): boolean {
-  return index === 0 || (/[-*]/.test(rule) && families.has(familyOf(rule)))
+  return index === 0 || (/[-*]/.test(rule) && families.has(getFamily(rule)))
 }
 
-function familyOf(rule: string): string {
+function getFamily(rule: string): string {
   return rule.split(/[-*]/)[0]?.toUpperCase() ?? ''
 }
 
-function findingOf({ rule, range }: NamedRule): RuleFinding {
+function getFinding({ rule, range }: NamedRule): RuleFinding {
   if (findUnneededRule(rule))
     return {
       range,

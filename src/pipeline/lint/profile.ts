@@ -25,10 +25,10 @@ const builtinProfiles: Readonly<Record<string, Profile>> = {
 export function readProfileFile(text: string, name: string): ReadProfile {
   if (name.endsWith('.toml')) {
     const table = readToml(text)
-    return 'problem' in table ? table : profileOf(table.value, name)
+    return 'problem' in table ? table : parseProfile(table.value, name)
   }
   const read = readYaml(text, name)
-  if (read.ok) return profileOf(read.document.value, name)
+  if (read.ok) return parseProfile(read.document.value, name)
   return { problem: `${name}: ${read.issues[0]?.message}`, hint: read.issues[0]?.hint ?? shape }
 }
 
@@ -37,7 +37,7 @@ export type Profiles = Readonly<Record<string, Readonly<Record<string, string>>>
 
 /** Finds a profile by name, in the configuration or among the built-in ones. */
 export function namedProfile(name: string, profiles: Profiles): ReadProfile {
-  if (Object.hasOwn(profiles, name)) return profileOf(profiles[name], `[validation.profiles.${name}]`)
+  if (Object.hasOwn(profiles, name)) return parseProfile(profiles[name], `[validation.profiles.${name}]`)
   const builtin = Object.hasOwn(builtinProfiles, name) ? builtinProfiles[name] : undefined
   if (builtin) return { profile: builtin }
   const names = [...Object.keys(builtinProfiles), ...Object.keys(profiles)]
@@ -49,7 +49,7 @@ export function namedProfile(name: string, profiles: Profiles): ReadProfile {
 
 const shape = `Map globs of rules to ${severities.join(', ')}, for example "V-A*" = "error"`
 
-function profileOf(value: unknown, name: string): ReadProfile {
+function parseProfile(value: unknown, name: string): ReadProfile {
   if (!isObject(value)) return { problem: `${name} is no map of rules`, hint: shape }
   const profile: [string, Severity][] = []
   for (const [glob, said] of Object.entries(value)) {

@@ -9,7 +9,7 @@ import type { YamlComment } from '../yaml/scan-yaml.ts'
 import type { YamlEntry, YamlNode } from '../yaml/yaml-tree.ts'
 import { matchesAny } from './glob.ts'
 import type { LintIssue, RuleFinding } from './rule.ts'
-import { entryOf, type LintStep, type LintView } from './view/lint-view.ts'
+import { findEntry, type LintStep, type LintView } from './view/lint-view.ts'
 
 /** The subject of a comment: a step, or an entry of `agents` or `imports`. */
 type Subject = LintStep | YamlEntry
@@ -19,11 +19,11 @@ export function suppression(view: LintView): (rule: string, finding: RuleFinding
   const whole = inMeta(view.document.root)
   const said = new Map<Subject, string[]>()
   for (const step of view.steps) said.set(step, inMeta(step.node))
-  const comments = view.document.comments.filter((comment) => rulesOf(comment).length > 0)
-  const subjectOf = comments.length > 0 ? subjectFinder(view) : () => undefined
+  const comments = view.document.comments.filter((comment) => parseRules(comment).length > 0)
+  const getSubject = comments.length > 0 ? subjectFinder(view) : () => undefined
   for (const comment of comments) {
-    const subject = subjectOf(comment)
-    if (subject) said.set(subject, [...(said.get(subject) ?? []), ...rulesOf(comment)])
+    const subject = getSubject(comment)
+    if (subject) said.set(subject, [...(said.get(subject) ?? []), ...parseRules(comment)])
   }
   const entries = [...said.keys()].filter((subject): subject is YamlEntry => 'keyRange' in subject)
   return (rule, { step, range: [start] }) => {
@@ -32,7 +32,7 @@ export function suppression(view: LintView): (rule: string, finding: RuleFinding
     return entries.some(
       (entry) =>
         entry.keyRange[0] <= start &&
-        start < Math.max(endOf(entry), entry.keyRange[1]) &&
+        start < Math.max(findEnd(entry), entry.keyRange[1]) &&
         matchesAny(rule, said.get(entry) ?? []),
     )
   }
@@ -45,7 +45,7 @@ export interface NamedRule {
 }
 
 export function namedInMeta(node: YamlNode): NamedRule[] {
-  const named = entryOf(entryOf(node, 'meta')?.value, 'suppress_rules')?.value
+  const named = findEntry(findEntry(node, 'meta')?.value, 'suppress_rules')?.value
   const items = named?.kind === 'list' ? named.items : named ? [named] : []
   return items.flatMap((item) =>
     item.kind === 'scalar' && typeof item.value === 'string'
@@ -68,14 +68,14 @@ function inMeta(node: YamlNode): string[] {
   return namedInMeta(node).map(({ rule }) => rule)
 }
 
-function rulesOf(comment: YamlComment): string[] {
+function parseRules(comment: YamlComment): string[] {
   return namedInComment(comment).map(({ rule }) => rule)
 }
 
 /** Finds the subject of a comment: what it is inside of or, for a comment on its own line, what it precedes. */
 function subjectFinder(view: LintView): (comment: YamlComment) => Subject | undefined {
   const { source } = view.document
-  const subjects = subjectsOf(view)
+  const subjects = getSubjects(view)
   const starts = new Map(subjects.map(({ subject, start }) => [start, subject]))
   const below = firstBelow(source)
   const onLine: (Subject | undefined)[] = []
@@ -97,18 +97,18 @@ interface SuppressionSubject {
   readonly end: number
 }
 
-function subjectsOf({ steps, document: { root } }: LintView): readonly SuppressionSubject[] {
+function getSubjects({ steps, document: { root } }: LintView): readonly SuppressionSubject[] {
   const entries = ['agents', 'imports'].flatMap((key) => {
-    const map = entryOf(root, key)?.value
+    const map = findEntry(root, key)?.value
     return map?.kind === 'map' && !map.alias ? map.entries : []
   })
   return [
-    ...entries.map((entry) => ({ subject: entry, start: entry.keyRange[0], end: endOf(entry) })),
+    ...entries.map((entry) => ({ subject: entry, start: entry.keyRange[0], end: findEnd(entry) })),
     ...steps.map((step) => ({ subject: step, start: step.node.range[0], end: step.node.range[1] })),
   ]
 }
 
-function endOf({ value }: YamlEntry): number {
+function findEnd({ value }: YamlEntry): number {
   return (value.alias ?? value.range)[1]
 }
 
@@ -130,7 +130,7 @@ export interface Baseline {
   readonly known: readonly { readonly rule: string; readonly step: string }[]
 }
 
-export function baselineOf(issues: readonly LintIssue[]): Baseline {
+export function createBaseline(issues: readonly LintIssue[]): Baseline {
   const known = issues.map(({ code, step = '' }) => ({ rule: code, step }))
   known.sort((a, b) => (key(a) < key(b) ? -1 : 1))
   return { version: 1, known }

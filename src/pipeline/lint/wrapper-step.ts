@@ -7,7 +7,7 @@ import { outputOfStep } from '../templates/filters.ts'
 import { addEntries, addItem } from '../yaml/yaml-edits.ts'
 import type { Fix } from './rule.ts'
 import { freeMember } from './view/context-index.ts'
-import { entryOf, type LintStep, type LintView, perView } from './view/lint-view.ts'
+import { findEntry, type LintStep, type LintView, perView } from './view/lint-view.ts'
 import { isPrevious } from './view/step-uses.ts'
 
 /** Inserts a wrapper step or, where no step can be inserted, makes the whole output one member of the context. */
@@ -16,7 +16,7 @@ export function keepOutput(view: LintView, step: LintStep): Fix {
   const isLast = step.sequence[step.index + 1] === undefined
   const wrapped: Fix = isLast ? { cannot: 'it is the last step, and has no name' } : wrapOutput(view, step)
   if ('edits' in wrapped || step.node.alias || step.name === undefined) return wrapped
-  if (entryOf(step.node, 'sink_to') || !/^[A-Za-z_]\w*$/.test(step.name)) return wrapped
+  if (findEntry(step.node, 'sink_to') || !/^[A-Za-z_]\w*$/.test(step.name)) return wrapped
   const entries = [{ key: 'sink_to', value: freeMember(view, step.name) }]
   return {
     edits: [addEntries(view.document.source, step.node, { entries, behind: ['agent', 'uses', 'name'] })],
@@ -78,7 +78,7 @@ function keepInput(view: LintView, step: LintStep, output: string): Fix {
     span: [start, start + 'previous_step'.length],
     text: output,
   }))
-  if (next.kind === 'step' && entryOf(next.node, 'input') === undefined) {
+  if (next.kind === 'step' && findEntry(next.node, 'input') === undefined) {
     const input = [{ key: 'input', value: `"{{ ${output} }}"` }]
     edits.push(addEntries(source, next.node, { entries: input, behind: ['agent', 'uses', 'name'] }))
   }

@@ -5,14 +5,16 @@ import type { DraftNode } from '../../domain/plan.ts'
 import { isRaoError, readRaoContract } from '../../domain/rao/rao-contract.ts'
 import type { JsonSchema } from '../../schema/json-schema.ts'
 import { snake } from '../yaml/snake-keys.ts'
+import { getBuiltin } from './builtins.ts'
 import { common, type Data, type Given, raoKeys } from './given-step.ts'
+import { addInlineAgent, parseAgent, parseTools } from './parse-agent.ts'
 import { parseWorker } from './parse-worker.ts'
 import type { CallStep, Worker } from './pipeline.ts'
-import { checkInside, parseProcessing, type Reading } from './reading.ts'
+import { checkInside, parseModelSettings, parseProcessing, type Reading } from './reading.ts'
 
 export function parseCall(reading: Reading, given: Given): CallStep | undefined {
   const { data, at } = given
-  const worker = parseWorker(reading, data, { agent: `${at}/agent`, uses: `${at}/uses`, none: at })
+  const worker = readWorker(reading, given)
   const said = data['fallback']
   const fallback =
     said === undefined
@@ -27,8 +29,9 @@ export function parseCall(reading: Reading, given: Given): CallStep | undefined 
   const processing =
     parseProcessing(reading, data['processing'], `${at}/processing`) ??
     parseProcessing(reading, meta['processing'], `${at}/meta/processing`)
+  const modelSettings = parseModelSettings(reading, data['model_settings'], `${at}/model_settings`)
   checkInside(reading, data['output_schema'], `${at}/output_schema`)
-  const node = nodeOf(data)
+  const node = getNode(data)
   checkContract(reading, given, node)
   if (worker === undefined) return undefined
   reportUnusedKeys(reading, given, worker)
@@ -39,6 +42,7 @@ export function parseCall(reading: Reading, given: Given): CallStep | undefined 
     worker,
     params: isObject(data['params']) ? (data['params'] as Data) : {},
     ...(processing && { processing }),
+    ...(modelSettings && { modelSettings }),
     ...(data['output_schema'] !== undefined && { outputSchema: data['output_schema'] as JsonSchema }),
     ...(fields === true && { validateFields: true as const }),
     ...(Array.isArray(fields) && { validateFields: fields as string[] }),
@@ -46,6 +50,21 @@ export function parseCall(reading: Reading, given: Given): CallStep | undefined 
     ...(typeof data['max_retries'] === 'number' && { maxRetries: data['max_retries'] }),
     node,
   }
+}
+
+/** The worker of a step: named, or an agent that the step defines in place or gives tools of its own. */
+function readWorker(reading: Reading, { data, at, name }: Given): Worker | undefined {
+  const pointers = { agent: `${at}/agent`, uses: `${at}/uses`, none: at }
+  const given = data['agent']
+  const tools = data['tools'] === undefined ? undefined : parseTools(reading, data['tools'], `${at}/tools`)
+  if (isObject(given) && data['uses'] === undefined) {
+    const agent = parseAgent(reading, given as Json, `${at}/agent`)
+    return { kind: 'agent', name: addInlineAgent(reading, name, { ...agent, ...(tools && { tools }) }) }
+  }
+  const worker = parseWorker(reading, data, pointers)
+  const agent = worker?.kind === 'agent' ? reading.parsedAgents.get(worker.name) : undefined
+  if (worker?.kind !== 'agent' || !agent || !tools) return worker
+  return { kind: 'agent', name: addInlineAgent(reading, `${worker.name}.${name}`, { ...agent, tools }) }
 }
 
 /** Reports contract keys that are invalid, or that have no effect because `contract` is missing. */
@@ -72,7 +91,7 @@ function checkContract(reading: Reading, { data, at }: Given, node: CallStep['no
   )
 }
 
-function nodeOf(data: Data): CallStep['node'] {
+function getNode(data: Data): CallStep['node'] {
   const usage = (isObject(data['usage_limits']) ? data['usage_limits'] : {}) as Record<
     string,
     number | undefined
@@ -104,10 +123,14 @@ type Remedies = Readonly<Record<string, string>>
 const inside = 'Set it on the steps of the imported pipeline'
 const ofAnswer = 'Set it on the step of the imported pipeline that answers'
 
+const noTools = 'Tools are for agents: write agent: NAME'
+
 const forImports: Remedies = {
+  tools: 'Set it on a step of the imported pipeline whose agent calls them',
   timeout: `${inside}, or limits: { deadline: SECONDS } in this file`,
   max_retries: inside,
   usage_limits: `${inside}, or limits: in this file`,
+  model_settings: inside,
   processing: `${inside}; output_schema says what this step must answer`,
   ...Object.fromEntries(Object.keys(raoKeys).map((key) => [key, ofAnswer])),
 }
@@ -115,8 +138,10 @@ const forImports: Remedies = {
 const noModel = 'Remove it: no model is called, and the same input gives the same output'
 
 const forFunctions: Remedies = {
+  tools: noTools,
   max_retries: noModel,
   usage_limits: noModel,
+  model_settings: noModel,
   processing: `${noModel}; output_schema says what the step must yield`,
   ...Object.fromEntries(
     Object.keys(raoKeys).map((key) => [key, 'Set it on the step whose model answers by the contract']),
@@ -137,21 +162,25 @@ function reportUnusedKeys(reading: Reading, { data, at }: Given, worker: Worker)
   for (const [key, hint] of Object.entries(remedies)) {
     if (key === 'processing') {
       const meta = isObject(data['meta']) ? (data['meta']['processing'] as Json | undefined) : undefined
-      for (const part of keysOf(data[key])) complain(`${at}/processing/${part}`, `processing.${part}`, hint)
-      for (const part of keysOf(meta)) complain(`${at}/meta/processing/${part}`, `processing.${part}`, hint)
+      for (const part of getKeys(data[key])) complain(`${at}/processing/${part}`, `processing.${part}`, hint)
+      for (const part of getKeys(meta)) complain(`${at}/meta/processing/${part}`, `processing.${part}`, hint)
     } else if (data[key] !== undefined) complain(`${at}/${key}`, key, hint)
   }
 }
 
 /** All keys but the schema, which applies to every step. */
-function keysOf(processing: Json | undefined): string[] {
+function getKeys(processing: Json | undefined): string[] {
   return isObject(processing) ? Object.keys(processing).filter((key) => key !== 'schema') : []
 }
 
-function remediesFor({ kind, name }: Worker): Remedies {
-  if (kind === 'import') return forImports
-  if (kind === 'builtin') return name === 'extract_from_text' ? {} : forFunctions
-  return {}
+function remediesFor(worker: Worker): Remedies {
+  if (worker.kind === 'import') return forImports
+  if (worker.kind === 'agent') return {}
+  if (worker.kind === 'capability') return { tools: 'Set `tools` of the capability, or write agent: NAME' }
+  const { calls } = getBuiltin(worker.name)
+  if (calls === 'model') return { tools: noTools }
+  const { max_retries: _, ...forServers } = forFunctions
+  return calls === 'server' ? forServers : forFunctions
 }
 
 function describe({ kind, name }: Worker): string {

@@ -9,10 +9,11 @@ import { issueAt, type SourceIssue } from '../text/source.ts'
 import type { YamlDocument } from '../yaml/read-yaml.ts'
 import { snake, snakeKeys } from '../yaml/snake-keys.ts'
 import type { YamlEntry, YamlNode } from '../yaml/yaml-tree.ts'
+import { parseAgent } from './parse-agent.ts'
 import { parseSteps } from './parse-steps.ts'
-import type { Agent, Complain, Import, Pipeline } from './pipeline.ts'
-import { agentSchema, fileSchema } from './pipeline-schema.ts'
-import { check, checkInside, parseProcessing, type Reading, snakeProcessing } from './reading.ts'
+import type { Complain, Complaint, Import, Pipeline } from './pipeline.ts'
+import { fileSchema } from './pipeline-schema.ts'
+import { check, checkInside, parseModelSettings, type Reading } from './reading.ts'
 
 export type ParsedPipeline =
   | { readonly ok: true; readonly pipeline: Pipeline }
@@ -45,69 +46,36 @@ export function parsePipeline(document: YamlDocument): ParsedPipeline {
     issues,
     agents: new Map(Object.entries(agentsGiven)),
     imports: new Map(Object.entries(importsGiven)),
+    parsedAgents: new Map(),
   }
   check(reading, fileSchema, data, '')
   const sound = ['input_schema', 'output_schema'].filter((key) => checkInside(reading, data[key], `/${key}`))
   const isSound = (key: string) => data[key] !== undefined && sound.includes(key)
-  const agents = Object.entries(agentsGiven).map(
-    ([name, given]) => [name, parseAgent(reading, given, child('/agents', name))] as const,
-  )
+  for (const [name, given] of Object.entries(agentsGiven))
+    reading.parsedAgents.set(name, parseAgent(reading, given, child('/agents', name)))
   const imports = Object.entries(importsGiven).flatMap(([name, path]): [string, Import][] =>
     typeof path === 'string' ? [[name, { at: child('/imports', name), path }]] : [],
   )
   const steps = Array.isArray(data['steps']) ? parseSteps(reading, data['steps'], '/steps') : []
-  const limits = limitsOf(data['limits'])
+  const limits = parseLimits(data['limits'])
+  const modelSettings = parseModelSettings(reading, data['model_settings'], '/model_settings')
   const pipeline: Pipeline = {
     name: typeof data['name'] === 'string' ? data['name'] : 'pipeline',
     ...(typeof data['description'] === 'string' && { description: data['description'] }),
     ...(isSound('input_schema') && { inputSchema: data['input_schema'] as JsonSchema }),
     ...(isSound('output_schema') && { outputSchema: data['output_schema'] as JsonSchema }),
     context: isObject(data['context']) ? (data['context'] as Data) : {},
-    agents: new Map(agents),
+    agents: reading.parsedAgents,
     imports: new Map(imports),
     steps,
     ...(limits && { limits }),
+    ...(modelSettings && { modelSettings }),
     issue: complain,
   }
   return issues.length > 0 ? { ok: false, issues: inOrder(issues), rest: pipeline } : { ok: true, pipeline }
 }
 
-function parseAgent(reading: Reading, given: Json, at: Pointer): Agent {
-  const keyed = snakeKeys(given) as Data
-  const processingGiven = isObject(keyed) ? keyed['processing'] : undefined
-  const data: Data = {
-    ...(isObject(keyed) && keyed),
-    ...(processingGiven !== undefined && { processing: snakeProcessing(processingGiven) }),
-  }
-  const before = reading.issues.length
-  check(reading, agentSchema, data as Json, at)
-  checkInside(reading, data['output_schema'], `${at}/output_schema`)
-  const processing = parseProcessing(reading, data['processing'], `${at}/processing`) ?? { said: {} }
-  const prompt = data['system_prompt']
-  const most = isObject(data['model_settings']) ? (data['model_settings'] as Data)['max_tokens'] : undefined
-  const said = most === undefined ? processing.said : { max_output_tokens: most, ...processing.said }
-  const file = isObject(prompt) ? (prompt as Data) : undefined
-  // A rejected agent gets an open schema, so that its steps are not blamed for missing members.
-  const isDamaged = reading.issues.length > before
-  const schema = isDamaged ? true : (data['output_schema'] as JsonSchema | undefined)
-  return {
-    at,
-    ...(typeof data['model'] === 'string' && { model: data['model'] }),
-    systemPrompt: typeof prompt === 'string' ? prompt : '',
-    ...(typeof file?.['from_file'] === 'string' && {
-      promptFile: {
-        path: file['from_file'],
-        variables: isObject(file['variables']) ? (file['variables'] as Data) : {},
-      },
-    }),
-    ...(schema !== undefined && { outputSchema: schema }),
-    processing: isDamaged ? { said: {} } : { ...processing, said },
-    ...(typeof data['timeout'] === 'number' && { timeoutMs: Math.ceil(data['timeout'] * 1_000) }),
-    ...(typeof data['max_retries'] === 'number' && { maxRetries: data['max_retries'] }),
-  }
-}
-
-function limitsOf(given: Json | undefined): Limits | undefined {
+function parseLimits(given: Json | undefined): Limits | undefined {
   if (!isObject(given)) return undefined
   const { max_tokens, max_calls, max_cost_usd, deadline, concurrency, max_asks } = given as Record<
     string,
@@ -132,12 +100,16 @@ function inOrder(issues: readonly SourceIssue[]): SourceIssue[] {
  * located issues.
  */
 function complainIn({ source, root }: Pick<YamlDocument, 'source' | 'root'>): Complain {
-  return (at, { words, key, ...said }) => {
+  return (at, { words, part, key, ...said }) => {
     const { node, entry } = reach(root, at)
     const range = (key ? entry?.keyRange : undefined) ?? node.alias ?? node.range
     return issueAt(source, {
       ...said,
-      range: words === undefined ? range : narrowed(source.text, range, words),
+      range: part
+        ? narrowedToPart(source.text, range, part)
+        : words === undefined
+          ? range
+          : narrowed(source.text, range, words),
       pointer: at,
     })
   }
@@ -158,6 +130,16 @@ function reach(root: YamlNode, pointer: Pointer): { node: YamlNode; entry?: Yaml
     found = { node: inside, ...(entry && { entry }), pointer: child(found.pointer, token) }
   }
   return found
+}
+
+/** Narrows a range to a part of its value, if the file has the value literally: without escapes and line breaks. */
+function narrowedToPart(
+  text: string,
+  [start, end]: TextRange,
+  { text: value, range }: NonNullable<Complaint['part']>,
+): TextRange {
+  const at = text.slice(start, end).indexOf(value)
+  return at < 0 ? [start, end] : [start + at + range[0], start + at + range[1]]
 }
 
 /** Narrows a range to the given words, if the text contains them literally. */

@@ -1,16 +1,15 @@
 /** Parses the steps of a pipeline file, with one parser per kind. */
 import { isObject, type Json, own } from '../../base/json.ts'
 import { child, type Pointer } from '../../base/pointer.ts'
-import type { Condition } from '../../domain/contract.ts'
 import { iterationDefaults } from '../../domain/plan.ts'
-import { parseCondition } from '../../schema/condition/condition.ts'
 import type { JsonSchema } from '../../schema/json-schema.ts'
 import { parseTemplate } from '../templates/templates.ts'
 import { snakeKeys } from '../yaml/snake-keys.ts'
 import { common, type Data, type Given, guessKeys } from './given-step.ts'
 import { parseCall } from './parse-call.ts'
+import { readCondition } from './parse-condition.ts'
 import { parseWorker } from './parse-worker.ts'
-import type { Branches, Step, UnreadableStep } from './pipeline.ts'
+import type { Branches, ParallelStep, Step, UnreadableStep } from './pipeline.ts'
 import { type StepKind, stepSchemas } from './pipeline-schema.ts'
 import { check, checkInside, didYouMean, type Reading, snakeProcessing } from './reading.ts'
 
@@ -92,7 +91,7 @@ function parseStep(
         hint,
       }),
     )
-    return unreadable({ data, at, name }, insideOf(reading, data, at))
+    return unreadable({ data, at, name }, parseInnerSteps(reading, data, at))
   }
   const schema = stepSchemas[kind as StepKind]
   const isWhole = check(reading, schema, data as Json, at)
@@ -100,7 +99,7 @@ function parseStep(
   const isFilled = checkTemplates(reading, data['input'], `${at}/input`)
   const { input: _, ...withoutInput } = guessed ?? data
   const given = { data: isFilled ? (guessed ?? data) : withoutInput, at, name }
-  if (guessed === undefined) return unreadable(given, insideOf(reading, data, at))
+  if (guessed === undefined) return unreadable(given, parseInnerSteps(reading, data, at))
   const step = readers[kind as StepKind](reading, given) ?? {
     ...unreadable(given),
     mayWrite: kind !== 'step',
@@ -113,7 +112,7 @@ function unreadable(given: Given, inside: readonly (readonly Step[])[] = []): Un
 }
 
 /** Parses the lists of steps inside a rejected step. */
-function insideOf(reading: Reading, data: Data, at: Pointer): readonly (readonly Step[])[] {
+function parseInnerSteps(reading: Reading, data: Data, at: Pointer): readonly (readonly Step[])[] {
   return ['map', 'loop', 'router']
     .flatMap((key) => {
       const part = data[key]
@@ -121,10 +120,10 @@ function insideOf(reading: Reading, data: Data, at: Pointer): readonly (readonly
       const { body, branches } = part as Data
       return [
         ...(Array.isArray(body) ? [parseSteps(reading, body, `${at}/${key}/body`)] : []),
-        ...branchesOf(reading, branches, `${at}/${key}/branches`).values(),
+        ...parseBranches(reading, branches, `${at}/${key}/branches`).values(),
       ]
     })
-    .concat([...branchesOf(reading, data['branches'], `${at}/branches`).values()])
+    .concat([...parseBranches(reading, data['branches'], `${at}/branches`).values()])
 }
 
 /** Converts only `processing`; all other keys of `meta` belong to the author. */
@@ -153,7 +152,8 @@ const readers: { readonly [K in StepKind]: (reading: Reading, given: Given) => S
   parallel: (reading, given) => ({
     ...common(given),
     kind: 'parallel',
-    branches: branchesOf(reading, given.data['branches'], `${given.at}/branches`),
+    branches: parseBranches(reading, given.data['branches'], `${given.at}/branches`),
+    mergeStrategy: (given.data['merge_strategy'] ?? 'keep_branches') as ParallelStep['mergeStrategy'],
   }),
   conditional: parseConditional,
   map(reading, given) {
@@ -185,16 +185,17 @@ const readers: { readonly [K in StepKind]: (reading: Reading, given: Given) => S
     const { body, max_loops, exit_condition, on_max_loops } = given.data['loop'] as {
       body: Json[]
       max_loops: number
-      exit_condition?: Condition
+      exit_condition?: Json
       on_max_loops?: 'fail' | 'accept'
     }
-    checkCondition(reading, exit_condition, `${given.at}/loop/exit_condition`)
     return {
       ...common(given),
       kind: 'loop',
       body: parseSteps(reading, body, `${given.at}/loop/body`),
       maxLoops: max_loops,
-      ...(exit_condition !== undefined && { exitCondition: exit_condition }),
+      ...(exit_condition !== undefined && {
+        exitCondition: readCondition(reading, exit_condition, `${given.at}/loop/exit_condition`),
+      }),
       // Without a condition, every round is intended; with one, reaching the limit is a failure unless the
       // author accepts it.
       onMaxLoops: on_max_loops ?? (exit_condition === undefined ? 'accept' : 'fail'),
@@ -203,7 +204,7 @@ const readers: { readonly [K in StepKind]: (reading: Reading, given: Given) => S
   router(reading, given) {
     const { router_agent, branches } = given.data['router'] as { router_agent: string; branches: Json }
     const worker = parseWorker(reading, { agent: router_agent }, { agent: `${given.at}/router/router_agent` })
-    const made = branchesOf(reading, branches, `${given.at}/router/branches`)
+    const made = parseBranches(reading, branches, `${given.at}/router/branches`)
     return worker?.kind === 'agent'
       ? { ...common(given), kind: 'router', agent: worker.name, branches: made }
       : undefined
@@ -223,7 +224,7 @@ const readers: { readonly [K in StepKind]: (reading: Reading, given: Given) => S
 function parseConditional(reading: Reading, given: Given): Step | undefined {
   const { data, at } = given
   const { condition, condition_expression: expression, default_branch: otherwise } = data
-  const branches = branchesOf(reading, data['branches'], `${at}/branches`)
+  const branches = parseBranches(reading, data['branches'], `${at}/branches`)
   const complain = (message: string, hint: string, where = at) => {
     reading.issues.push(reading.complain(where, { code: 'pipeline/conditional', message, hint }))
     return undefined
@@ -231,10 +232,10 @@ function parseConditional(reading: Reading, given: Given): Step | undefined {
   if ((condition === undefined) === (expression === undefined))
     return complain(
       'a conditional step has either condition or condition_expression',
-      'Write condition: { "==": [{ "var": "previous_step.kind" }, "x"] }, or condition_expression: "{{ previous_step.kind }}"',
+      'Write condition: previous_step.kind == "x", or condition_expression: "{{ previous_step.kind }}"',
     )
-  if (condition !== undefined) {
-    checkCondition(reading, condition, `${at}/condition`)
+  const read = condition === undefined ? undefined : readCondition(reading, condition, `${at}/condition`)
+  if (read !== undefined) {
     const unknown = [...branches.keys()].find((name) => name !== 'true' && name !== 'false')
     if (unknown !== undefined)
       return complain(
@@ -252,26 +253,15 @@ function parseConditional(reading: Reading, given: Given): Step | undefined {
   return {
     ...common(given),
     kind: 'conditional',
-    ...(condition !== undefined && { condition: condition as Condition }),
+    ...(read !== undefined && { condition: read }),
     ...(typeof expression === 'string' && { expression }),
     branches,
     ...(typeof otherwise === 'string' && { defaultBranch: otherwise }),
   }
 }
 
-function checkCondition(reading: Reading, condition: Json | undefined, at: Pointer): void {
-  if (condition === undefined) return
-  const parsed = parseCondition(condition)
-  if (parsed.ok) return
-  for (const issue of parsed.issues) {
-    const inside = 'pointer' in issue.at ? issue.at.pointer : ''
-    const { code, message, hint } = issue
-    reading.issues.push(reading.complain(at + inside, { code, message, ...(hint !== undefined && { hint }) }))
-  }
-}
-
 /** Each branch is a list of steps, or a single step. */
-function branchesOf(reading: Reading, given: Json | undefined, at: Pointer): Branches {
+function parseBranches(reading: Reading, given: Json | undefined, at: Pointer): Branches {
   const entries = isObject(given) ? Object.entries(given as Data) : []
   return new Map(
     entries.map(([name, steps]) => {

@@ -1,7 +1,8 @@
 /** Parses the worker of a step: `agent: NAME` or `uses: agents.NAME | imports.NAME | BUILT-IN | CAPABILITY`. */
 import type { Json } from '../../base/json.ts'
 import type { Pointer } from '../../base/pointer.ts'
-import { builtinNames, type Worker } from './pipeline.ts'
+import { isBuiltinName } from './builtins.ts'
+import type { Worker } from './pipeline.ts'
 import { didYouMean, type Reading } from './reading.ts'
 
 interface Pointers {
@@ -31,8 +32,7 @@ export function parseWorker(
   if (name.startsWith('imports.')) return known(reading, { kind: 'import', name: name.slice(8) }, where)
   // Names of the original project end in `builtins.NAME`.
   const last = name.replace(/^([\w.]*\.)?builtins\./, '')
-  const builtin = builtinNames.find((each) => each === last)
-  return builtin === undefined ? { kind: 'capability', name } : { kind: 'builtin', name: builtin }
+  return isBuiltinName(last) ? { kind: 'builtin', name: last } : { kind: 'capability', name }
 }
 
 function known(reading: Reading, worker: Worker, at: Pointer): Worker | undefined {

@@ -4,18 +4,20 @@
  */
 
 import { mostIterations } from '../../domain/schemas/draft-schema.ts'
+import { modelSettingsSchema } from '../../domain/schemas/model-settings-schema.ts'
 import {
   anySchema,
   closed,
-  condition,
   count,
   countOrNone,
   flag,
+  condition as logic,
   map,
   text,
 } from '../../domain/schemas/parts.ts'
 import { writtenProcessing } from '../../domain/schemas/processing-schema.ts'
 import type { JsonSchema } from '../../schema/json-schema.ts'
+import { mergeStrategies } from './pipeline.ts'
 
 type Properties = { readonly [name: string]: JsonSchema }
 
@@ -23,12 +25,56 @@ type Properties = { readonly [name: string]: JsonSchema }
 const seconds = { type: 'number', exclusiveMinimum: 0, maximum: 604_800 } as const
 const share = { type: 'number', minimum: 0, maximum: 1 } as const
 const dollars = { type: 'number', exclusiveMinimum: 0 } as const
+/** JSON-Logic, or an expression. */
+const condition = { type: [...logic.type, 'string'], minLength: 1 } as const
 const versions = { type: ['string', 'number'] } as const
 
 /** The keys of the specification, plus the schema of the answer. */
 const stepProcessing = closed({ ...writtenProcessing.properties, schema: anySchema })
 
+const { topP, maxOutputTokens, reasoningEffort, providerOptions, ...sameInFiles } =
+  modelSettingsSchema.properties
+
+/** As in code, in snake_case; `max_tokens` is the older name of `max_output_tokens`. */
+const modelSettings = closed({
+  ...sameInFiles,
+  top_p: topP as JsonSchema,
+  max_output_tokens: maxOutputTokens as JsonSchema,
+  max_tokens: maxOutputTokens as JsonSchema,
+  reasoning_effort: reasoningEffort as JsonSchema,
+  provider_options: providerOptions as JsonSchema,
+})
+
+const approval = { anyOf: [{ enum: ['never', 'always'] }, closed({ when: condition }, ['when'])] } as const
+
+/** Tools of an agent: ids of capabilities, `agents.NAME` or `http_get`, or maps with more about one. */
+const tools = {
+  type: 'array',
+  items: {
+    type: ['string', 'object'],
+    minLength: 1,
+    properties: {
+      uses: text,
+      name: { type: 'string', pattern: '^[A-Za-z_][A-Za-z0-9_-]{0,63}$' },
+      description: text,
+      approval,
+      max_calls: count,
+    },
+    required: ['uses'],
+    additionalProperties: false,
+  },
+} as const
+
 export const agentSchema = closed({
+  tools,
+  handoffs: tools,
+  limits: closed({
+    turns: { ...count, minimum: 2 },
+    tokens: count,
+    cost_usd: { type: 'number', exclusiveMinimum: 0 },
+    result_characters: { ...count, minimum: 200 },
+  }),
+  tool_choice: { anyOf: [{ enum: ['auto', 'none', 'required'] }, closed({ tool: text }, ['tool'])] },
   model: text,
   system_prompt: {
     type: ['string', 'object'],
@@ -38,7 +84,7 @@ export const agentSchema = closed({
   },
   output_schema: anySchema,
   processing: stepProcessing,
-  model_settings: closed({ max_tokens: count }),
+  model_settings: modelSettings,
   timeout: seconds,
   max_retries: countOrNone,
   description: text,
@@ -76,10 +122,13 @@ const common: Properties = {
 
 /** Keys of steps that call a worker. */
 const calling: Properties = {
-  agent: text,
+  // The name of an agent, or the agent itself, which is checked apart.
+  agent: { type: ['string', 'object'], minLength: 1 },
+  tools,
   uses: text,
   params: map,
   processing: stepProcessing,
+  model_settings: modelSettings,
   meta: { ...map, properties: { processing: stepProcessing } },
   output_schema: anySchema,
   validate_fields: { type: ['boolean', 'array'], items: text },
@@ -110,7 +159,7 @@ const calling: Properties = {
 
 export const stepSchemas = {
   step: closed({ ...common, ...calling }),
-  parallel: closed({ ...common, branches }, ['branches']),
+  parallel: closed({ ...common, branches, merge_strategy: { enum: [...mergeStrategies] } }, ['branches']),
   conditional: closed({ ...common, condition, condition_expression: text, branches, default_branch: text }, [
     'branches',
   ]),
@@ -175,6 +224,7 @@ export const fileSchema = closed(
     imports: { type: 'object', additionalProperties: text },
     steps: { ...steps, minItems: 1 },
     limits: closed(limitKeys),
+    model_settings: modelSettings,
     meta: map,
   },
   ['steps'],
@@ -188,6 +238,7 @@ export function pipelineSchema(): JsonSchema {
   const kinds = Object.entries(stepSchemas).map(([kind, schema]) => {
     const properties: Record<string, JsonSchema> = { ...schema.properties }
     if ('branches' in properties) properties['branches'] = several
+    if ('agent' in properties) properties['agent'] = { anyOf: [text, { $ref: '#/$defs/agent' }] }
     for (const part of ['map', 'loop', 'router'] as const) {
       const inner = properties[part] as { properties: Record<string, JsonSchema> } | undefined
       if (!inner) continue

@@ -1,13 +1,17 @@
 /** The parsed model of a pipeline: agents, imports and steps, with normalised keys and their locations. */
 
+import type { TextRange } from '../../base/errors/issue.ts'
 import { isObject, type Json, own } from '../../base/json.ts'
 import type { Pointer } from '../../base/pointer.ts'
 import type { Condition } from '../../domain/contract.ts'
 import type { GivenProcessing } from '../../domain/draft/processing.ts'
+import type { AgentLimits, ToolChoice, ToolUse } from '../../domain/loop/agent-settings.ts'
 import type { DraftNode, Limits } from '../../domain/plan.ts'
+import type { ModelSettings } from '../../domain/settings/model-settings.ts'
 import type { JsonSchema } from '../../schema/json-schema.ts'
 import type { PipelineIssueCode } from '../text/issue-table.ts'
 import type { SourceIssue } from '../text/source.ts'
+import type { BuiltinName } from './builtins.ts'
 
 /** Names of the whole context in templates of the original project. */
 const roots: ReadonlySet<string> = new Set(['context', 'scratchpad'])
@@ -41,6 +45,8 @@ export interface Pipeline {
   readonly imports: ReadonlyMap<string, Import>
   readonly steps: readonly Step[]
   readonly limits?: Limits
+  /** Of every model of the file. */
+  readonly modelSettings?: ModelSettings
   /** Creates an issue at a location in its file. */
   readonly issue: Complain
 }
@@ -53,6 +59,8 @@ export interface Complaint {
   readonly hint?: string
   /** The exact words that are wrong, if the value contains them. */
   readonly words?: string
+  /** The range that is wrong, within the text of the value. */
+  readonly part?: { readonly text: string; readonly range: TextRange }
   /** The issue is about the key, not its value. */
   readonly key?: true
 }
@@ -65,8 +73,22 @@ export interface Agent {
   readonly promptFile?: { readonly path: string; readonly variables: { readonly [name: string]: Json } }
   readonly outputSchema?: JsonSchema
   readonly processing: StepProcessing
+  readonly modelSettings?: ModelSettings
   readonly timeoutMs?: number
   readonly maxRetries?: number
+  /** What models read about it where it is a tool. */
+  readonly description?: string
+  readonly tools?: readonly AgentTool[]
+  /** Agents that may continue the conversation. */
+  readonly handoffs?: readonly AgentTool[]
+  readonly limits?: AgentLimits
+  readonly toolChoice?: ToolChoice
+}
+
+/** A tool of an agent. */
+export interface AgentTool extends Omit<ToolUse, 'capabilityId'> {
+  readonly at: Pointer
+  readonly worker: Worker
 }
 
 /** The `processing` block of the specification; its `schema` is separate. */
@@ -88,9 +110,6 @@ export type Worker =
   | { readonly kind: 'import'; readonly name: string }
   | { readonly kind: 'builtin'; readonly name: BuiltinName }
   | { readonly kind: 'capability'; readonly name: string }
-
-export const builtinNames = ['extract_from_text', 'wrap_dict', 'ensure_object'] as const
-export type BuiltinName = (typeof builtinNames)[number]
 
 export type Step =
   | CallStep
@@ -124,6 +143,7 @@ export interface CallStep extends Common {
   readonly params: { readonly [key: string]: Json }
   /** Absent: the step has no `processing` block. */
   readonly processing?: StepProcessing
+  readonly modelSettings?: ModelSettings
   readonly outputSchema?: JsonSchema
   /** Members that the output must have; `true`: all that the schema declares. */
   readonly validateFields?: true | readonly string[]
@@ -138,9 +158,17 @@ export interface CallStep extends Common {
 
 export type Branches = ReadonlyMap<string, readonly Step[]>
 
+/**
+ * What the outputs of parallel branches become: a map with a member per branch, the branches laid over each other with the
+ * later one above (`overwrite`) or without two that have the same member (`error_on_conflict`), or a list (`list`).
+ */
+export const mergeStrategies = ['keep_branches', 'overwrite', 'error_on_conflict', 'list'] as const
+type MergeStrategy = (typeof mergeStrategies)[number]
+
 export interface ParallelStep extends Common {
   readonly kind: 'parallel'
   readonly branches: Branches
+  readonly mergeStrategy: MergeStrategy
 }
 
 export interface ConditionalStep extends Common {
@@ -188,11 +216,4 @@ export interface UnreadableStep extends Common {
   /** The step, or steps inside it, may write to the context. */
   readonly mayWrite: boolean
   readonly inside: readonly (readonly Step[])[]
-}
-
-/** The parameters of the built-ins. */
-export const builtinParams: { readonly [name in BuiltinName]: readonly string[] } = {
-  extract_from_text: ['schema', 'model'],
-  wrap_dict: ['key'],
-  ensure_object: ['key'],
 }

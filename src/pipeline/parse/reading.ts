@@ -8,10 +8,11 @@ import type { Issue } from '../../base/errors/issue.ts'
 import { isObject, type Json } from '../../base/json.ts'
 import type { Pointer } from '../../base/pointer.ts'
 import { checkNoun, checkSchema } from '../../domain/parse/parsed.ts'
+import { type ModelSettings, modelSettingsIssues } from '../../domain/settings/model-settings.ts'
 import type { JsonSchema } from '../../schema/json-schema.ts'
 import { type SourceIssue, toFileCode } from '../text/source.ts'
 import { snakeKeys } from '../yaml/snake-keys.ts'
-import type { Complain, StepProcessing } from './pipeline.ts'
+import type { Agent, Complain, StepProcessing } from './pipeline.ts'
 
 type Data = { readonly [key: string]: Json }
 
@@ -21,6 +22,8 @@ export interface Reading {
   readonly issues: SourceIssue[]
   readonly agents: ReadonlyMap<string, unknown>
   readonly imports: ReadonlyMap<string, unknown>
+  /** The agents of the file, and the agents that steps define in place. */
+  readonly parsedAgents: Map<string, Agent>
 }
 
 /** Validates a part of the file against its schema; unknown keys are reported with the closest known key. */
@@ -34,7 +37,7 @@ export function check(reading: Reading, schema: JsonSchema, value: Json, at: Poi
       reading.complain(at + pointer, {
         code: toFileCode('pipeline', code),
         message,
-        hint: hintOf(issue),
+        hint: getHint(issue),
         ...(isKey && { key: true as const }),
       }),
     )
@@ -43,7 +46,7 @@ export function check(reading: Reading, schema: JsonSchema, value: Json, at: Poi
 }
 
 /** The hint for a part of the file that violates its schema. */
-function hintOf({ code, hint, expected, actual }: Issue): string {
+function getHint({ code, hint, expected, actual }: Issue): string {
   if (hint !== undefined) return hint
   if (code === 'schema/required') return 'Add it'
   const names = Array.isArray(expected) ? expected.filter((each) => typeof each === 'string') : []
@@ -99,6 +102,37 @@ function checkPrecheck(reading: Reading, given: Json | undefined, at: Pointer): 
       }),
     )
   }
+}
+
+/** Reads `model_settings`, whose shape was checked with what holds them. */
+export function parseModelSettings(
+  reading: Reading,
+  given: Json | undefined,
+  at: Pointer,
+): ModelSettings | undefined {
+  if (!isObject(given)) return undefined
+  const said = snakeKeys(given as Json) as Data
+  const settings: { [name: string]: Json } = {}
+  for (const [key, value] of Object.entries(said)) settings[camelNames[key] ?? key] ??= value
+  for (const { at: inside, message, hint } of modelSettingsIssues(settings))
+    if ('pointer' in inside && inside.pointer.startsWith('/providerOptions/'))
+      reading.issues.push(
+        reading.complain(at + inside.pointer.replace('/providerOptions', '/provider_options'), {
+          code: 'pipeline/settings',
+          key: true,
+          message,
+          ...(hint !== undefined && { hint }),
+        }),
+      )
+  return settings as ModelSettings
+}
+
+const camelNames: Readonly<Record<string, string>> = {
+  top_p: 'topP',
+  max_output_tokens: 'maxOutputTokens',
+  max_tokens: 'maxOutputTokens',
+  reasoning_effort: 'reasoningEffort',
+  provider_options: 'providerOptions',
 }
 
 /** Keeps schemas and lists of conversions as written: they are data of the author. */

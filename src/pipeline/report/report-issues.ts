@@ -156,31 +156,31 @@ function sarifRule({ id, title, help, severity }: (typeof ruleTable)[number]): J
 function result(issue: LintIssue, source: Source | undefined): Json {
   const { code, severity, message, hint, step, file, line, column, at } = issue
   const index = ruleTable.findIndex(({ id }) => id === code)
-  const region = source ? regionOf(source, at.span) : { startLine: line, startColumn: column }
+  const region = source ? toRegion(source, at.span) : { startLine: line, startColumn: column }
   return {
     ruleId: code,
     ...(index >= 0 && { ruleIndex: index }),
     level: levels[severity],
     message: { text: hint === undefined ? message : `${message}. ${hint}` },
-    locations: [{ physicalLocation: { artifactLocation: { uri: uriOf(file) }, region } }],
+    locations: [{ physicalLocation: { artifactLocation: { uri: toUri(file) }, region } }],
     partialFingerprints: { 'ruleAndStep/v1': `${code}:${step ?? ''}` },
-    ...(issue.fix && source && { fixes: [fixOf(issue, source)] }),
+    ...(issue.fix && source && { fixes: [toFix(issue, source)] }),
   }
 }
 
-function fixOf({ fix = [], file }: LintIssue, source: Source): Json {
+function toFix({ fix = [], file }: LintIssue, source: Source): Json {
   const replacements = fix.map(({ span, text }) => ({
-    deletedRegion: regionOf(source, span),
+    deletedRegion: toRegion(source, span),
     insertedContent: { text },
   }))
-  return { artifactChanges: [{ artifactLocation: { uri: uriOf(file) }, replacements }] }
+  return { artifactChanges: [{ artifactLocation: { uri: toUri(file) }, replacements }] }
 }
 
-function regionOf(source: Source, [start, end]: readonly [number, number]): Json {
+function toRegion(source: Source, [start, end]: readonly [number, number]): Json {
   const [from, to] = [toPosition(source, start), toPosition(source, end)]
   return { startLine: from.line, startColumn: from.column, endLine: to.line, endColumn: to.column }
 }
 
-function uriOf(file: string): string {
+function toUri(file: string): string {
   return file.split('\\').join('/').split('/').map(encodeURIComponent).join('/')
 }

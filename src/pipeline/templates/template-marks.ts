@@ -47,7 +47,7 @@ export function templateMarks(
 }
 
 /** Splits a reference into parts: `steps["a b"].output` gives `steps`, `a b`, `output`. */
-export function partsOf(reference: string): readonly string[] {
+export function splitReference(reference: string): readonly string[] {
   return [...reference.matchAll(/\[\s*(?:"([^"]*)"|'([^']*)'|(\d+))\s*\]|([^.[\]]+)/g)].map(
     ([, double, single, index, plain]) => double ?? single ?? index ?? plain ?? '',
   )

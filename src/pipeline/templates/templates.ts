@@ -150,7 +150,7 @@ const isName = (word: string | undefined): word is string => word !== undefined 
 
 function parseSubject(words: readonly string[]): { path: string[] } | { constant: Json } | undefined {
   const [first, ...rest] = words
-  if (words.length === 1 && first !== undefined && !isName(first)) return constantOf(first)
+  if (words.length === 1 && first !== undefined && !isName(first)) return toConstant(first)
   if (!isName(first)) return undefined
   const path = [first]
   for (let at = 0; at < rest.length; ) {
@@ -158,7 +158,7 @@ function parseSubject(words: readonly string[]): { path: string[] } | { constant
       path.push(rest[at + 1] as string)
       at += 2
     } else if (rest[at] === '[' && rest[at + 2] === ']') {
-      const inside = constantOf(rest[at + 1] ?? '')
+      const inside = toConstant(rest[at + 1] ?? '')
       if (inside === undefined) return undefined
       path.push(String(inside.constant))
       at += 3
@@ -167,7 +167,7 @@ function parseSubject(words: readonly string[]): { path: string[] } | { constant
   return { path }
 }
 
-function constantOf(word: string): { constant: Json } | undefined {
+function toConstant(word: string): { constant: Json } | undefined {
   if (/^["']/.test(word)) return { constant: word.slice(1, -1) }
   return /^-?\d/.test(word) ? { constant: Number(word) } : undefined
 }
@@ -178,7 +178,7 @@ function parseFilter(words: readonly string[]): { name: string; args: readonly J
   if (open === undefined) return { name, args: [] }
   if (open !== '(' || rest.at(-1) !== ')') return undefined
   const args = split(rest.slice(0, -1), ',').filter((group) => group.length > 0)
-  const values = args.map((group) => (group.length === 1 ? constantOf(group[0] ?? '') : undefined))
+  const values = args.map((group) => (group.length === 1 ? toConstant(group[0] ?? '') : undefined))
   return values.includes(undefined)
     ? undefined
     : { name, args: values.map((value) => value?.constant ?? null) }

@@ -38,17 +38,17 @@ interface Adding {
 function addInFlow({ text }: Source, map: YamlMap, { entries, before }: Adding): Edit {
   const quoted = text[map.entries[0]?.keyRange[0] ?? -1] === '"'
   const put = flowEntries(entries, quoted)
-  if (before) return insertion(endOf(before.value), `, ${put}`)
+  if (before) return insertion(findEnd(before.value), `, ${put}`)
   const isEmpty = /^\s*$/.test(text.slice(map.range[0] + 1, map.range[1] - 1))
   return insertion(map.range[0] + 1, isEmpty ? put : `${put}, `)
 }
 
 function addInBlock(source: Source, map: YamlMap, { entries, before }: Adding): Edit {
-  const indent = before ? keyColumn(source, before) : columnOf(source, map.range[0])
+  const indent = before ? keyColumn(source, before) : getColumn(source, map.range[0])
   const eol = lineBreak(source)
   const lines = blockLines(entries).map((line) => ' '.repeat(indent) + line)
   if (before)
-    return insertion(lineEnd(source.text, endOf(before.value)), lines.map((line) => eol + line).join(''))
+    return insertion(lineEnd(source.text, findEnd(before.value)), lines.map((line) => eol + line).join(''))
   return insertion(map.range[0], lines.join(eol).trimStart() + eol + ' '.repeat(indent))
 }
 
@@ -58,12 +58,12 @@ export function addItem(
   list: YamlList,
   { after, entries }: { after: YamlNode; entries: readonly NewEntry[] },
 ): Edit {
-  const end = endOf(after)
+  const end = findEnd(after)
   if (list.flow) {
     const quoted = after.kind === 'map' && source.text[after.entries[0]?.keyRange[0] ?? -1] === '"'
     return insertion(end, `, {${flowEntries(entries, quoted)}}`)
   }
-  const indent = columnOf(source, list.range[0])
+  const indent = getColumn(source, list.range[0])
   const eol = lineBreak(source)
   const lines = blockLines(entries).map(
     (line, index) => ' '.repeat(indent) + (index === 0 ? '- ' : '  ') + line,
@@ -137,7 +137,7 @@ function endsItsLine(value: YamlNode): boolean {
   return value.kind === 'scalar' ? value.style !== 'literal' && value.style !== 'folded' : value.flow
 }
 
-function endOf(node: YamlNode): number {
+function findEnd(node: YamlNode): number {
   return (node.alias ?? node.range)[1]
 }
 
@@ -145,14 +145,14 @@ function insertion(at: number, text: string): Edit {
   return { span: [at, at], text }
 }
 
-function columnOf(source: Source, offset: number): number {
+function getColumn(source: Source, offset: number): number {
   return toPosition(source, offset).column - 1
 }
 
 /** The column of a key, including a preceding question mark: `? name`. */
 function keyColumn(source: Source, { keyRange: [start] }: YamlEntry): number {
-  const [mark = ''] = /\?[ \t]+$/.exec(source.text.slice(start - columnOf(source, start), start)) ?? []
-  return columnOf(source, start) - mark.length
+  const [mark = ''] = /\?[ \t]+$/.exec(source.text.slice(start - getColumn(source, start), start)) ?? []
+  return getColumn(source, start) - mark.length
 }
 
 function lineEnd(text: string, from: number): number {

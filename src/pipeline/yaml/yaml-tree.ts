@@ -57,7 +57,7 @@ export interface YamlEntry {
 }
 
 /** The entry of a key; `undefined` for nodes that are not maps. */
-function entryOf(node: YamlNode | undefined, key: string): YamlEntry | undefined {
+function findEntry(node: YamlNode | undefined, key: string): YamlEntry | undefined {
   return node?.kind === 'map' ? node.entries.find((entry) => entry.key === key) : undefined
 }
 
@@ -77,7 +77,7 @@ export function nodeAt(
   let found: { node: YamlNode; entry?: YamlEntry; pointer: Pointer } = { node: root, pointer: '' }
   for (const token of tokens(pointer)) {
     const { node } = found
-    const entry = entryOf(node, token)
+    const entry = findEntry(node, token)
     const inside = entry?.value ?? (node.kind === 'list' ? node.items[Number(token)] : undefined)
     if (inside === undefined) break
     found = { node: inside, ...(entry && { entry }), pointer: child(found.pointer, token) }
@@ -127,7 +127,7 @@ function makeNode(building: Building, node: unknown, at: number): YamlNode {
       : makeList(building, node)
   if (anchor === undefined) return bare
   const made = { ...bare, anchor }
-  building.sizes.set(made, sizeOf(building, bare))
+  building.sizes.set(made, getSize(building, bare))
   building.anchors.set(anchor, made)
   return made
 }
@@ -137,7 +137,7 @@ function makeNull(at: number): YamlNode {
 }
 
 function makeScalar({ findings }: Building, node: Scalar): YamlNode {
-  const range = rangeOf(node)
+  const range = getRange(node)
   const style = styles[node.type ?? 'PLAIN'] ?? 'plain'
   const { value } = node
   if (value === null || typeof value === 'string' || typeof value === 'boolean' || isPlainNumber(value))
@@ -152,10 +152,10 @@ function makeScalar({ findings }: Building, node: Scalar): YamlNode {
 }
 
 function makeList(building: Building, node: YAMLSeq): YamlNode {
-  const range = rangeOf(node)
+  const range = getRange(node)
   const items = node.items.map((item) => {
     // `[a: 1]` is a list of maps with one key.
-    if (isPairOf(item))
+    if (isPair(item))
       return recordSize(
         building,
         { kind: 'map', entries: makeEntries(building, [item], range[0]), flow: true, range },
@@ -168,7 +168,7 @@ function makeList(building: Building, node: YAMLSeq): YamlNode {
 }
 
 function makeMap(building: Building, node: YAMLMap): YamlNode {
-  const range = rangeOf(node)
+  const range = getRange(node)
   const entries = makeEntries(building, node.items, range[0])
   building.count++
   return recordSize(
@@ -181,19 +181,19 @@ function makeMap(building: Building, node: YAMLMap): YamlNode {
 function recordSize(building: Building, node: YamlNode, children: readonly YamlNode[]): YamlNode {
   building.sizes.set(
     node,
-    children.reduce((sum, child) => sum + sizeOf(building, child), 1),
+    children.reduce((sum, child) => sum + getSize(building, child), 1),
   )
   return node
 }
 
-function sizeOf({ sizes }: Building, node: YamlNode): number {
+function getSize({ sizes }: Building, node: YamlNode): number {
   return sizes.get(node) ?? 1
 }
 
 /** Replaces an alias by the value of its anchor. The count bounds what aliases of aliases expand to. */
 function resolveAlias(building: Building, node: Alias): YamlNode {
   const { anchors, findings, sizes } = building
-  const range = rangeOf(node)
+  const range = getRange(node)
   const target = anchors.get(node.source)
   if (target === undefined || target === 'open') {
     findings.push({
@@ -207,7 +207,7 @@ function resolveAlias(building: Building, node: Alias): YamlNode {
     })
     return makeNull(range[0])
   }
-  building.count += sizeOf(building, target)
+  building.count += getSize(building, target)
   if (building.count > yamlLimits.nodes) {
     if (!findings.some(({ code }) => code === 'pipeline/limit'))
       findings.push({
@@ -219,7 +219,7 @@ function resolveAlias(building: Building, node: Alias): YamlNode {
     return makeNull(range[0])
   }
   const made = { ...target, alias: range }
-  sizes.set(made, sizeOf(building, target))
+  sizes.set(made, getSize(building, target))
   return made
 }
 
@@ -263,15 +263,15 @@ function readKey(
   at: number,
 ): { text: string; range: TextRange; plain: boolean } | undefined {
   const target = isAlias(key) ? resolveAlias(building, key) : undefined
-  if (target?.kind === 'scalar') return { text: String(target.value), range: rangeOf(key), plain: false }
+  if (target?.kind === 'scalar') return { text: String(target.value), range: getRange(key), plain: false }
   if (isScalar(key)) {
     // Keys such as 1, on or null are taken as written.
     const text = typeof key.value === 'string' ? key.value : (key.source ?? String(key.value))
-    return { text, range: rangeOf(key), plain: key.type === 'PLAIN' || key.type === undefined }
+    return { text, range: getRange(key), plain: key.type === 'PLAIN' || key.type === undefined }
   }
   building.findings.push({
     code: 'pipeline/key',
-    range: isMap(key) || isSeq(key) || isAlias(key) ? rangeOf(key) : [at, at + 1],
+    range: isMap(key) || isSeq(key) || isAlias(key) ? getRange(key) : [at, at + 1],
     message: 'a key must be a text, not a list or a map',
     hint: 'Put the key in quotes',
   })
@@ -289,7 +289,7 @@ function repeated(key: string, range: TextRange, first: TextRange): Finding {
   }
 }
 
-function isPairOf(item: unknown): item is Pair {
+function isPair(item: unknown): item is Pair {
   return typeof item === 'object' && item !== null && 'key' in item && 'value' in item && !isScalar(item)
 }
 
@@ -301,7 +301,7 @@ function isPlainNumber(value: unknown): value is number {
   )
 }
 
-function rangeOf(node: unknown): TextRange {
+function getRange(node: unknown): TextRange {
   const { range } = node as { range?: readonly [number, number, number] | null }
   return range ? [range[0], Math.max(range[0], range[1])] : [0, 0]
 }

@@ -18,7 +18,7 @@ import { withBuiltins } from '../builtin-capabilities.ts'
 import type { RegisterIssueCode } from '../issue-table.ts'
 import { compileContract } from './compile-facets.ts'
 import { collectSupport, type Derived, derive } from './derive.ts'
-import { type FacetsByName, facetsByName, isFacetList, portsOf, standIns } from './ports.ts'
+import { type FacetsByName, facetsByName, getPorts, isFacetList, standIns } from './ports.ts'
 import { type CapabilityScore, defaultCutoff, readHints, scoreCapability } from './score.ts'
 import { createTextIndex } from './text-search.ts'
 
@@ -130,7 +130,7 @@ export function createCatalog(options: CatalogOptions): CapabilityCatalog {
       const wrong: Issue<RegisterIssueCode>[] = facetCatalog.check(capability)
       const before = held.get(capability.capabilityId)
       if (wrong.length === 0 && before === undefined && !held.ensureCapacity()) wrong.push(full(maxEntries))
-      const contracts = contractsOf(capability, facets)
+      const contracts = getContracts(capability, facets)
       wrong.push(...contracts.issues)
       if (wrong.length > 0) return { ok: false, issues: wrong, warnings: parsed.warnings }
       const now = clock.now()
@@ -141,7 +141,7 @@ export function createCatalog(options: CatalogOptions): CapabilityCatalog {
         registeredAt: before?.registeredAt ?? now,
         lastSeenAt: now,
         contracts: contracts.schemas,
-        timeoutMs: pinned ? undefined : timeoutOf(capability, options.timeoutMs),
+        timeoutMs: pinned ? undefined : getTimeout(capability, options.timeoutMs),
       }
       held.put(entry)
       return { ok: true, value: held.toCatalogEntry(entry), warnings: parsed.warnings }
@@ -252,7 +252,7 @@ function rankCapabilities(
   const { selection } = envelope.policies.planner
   return capabilities
     .flatMap((capability) => {
-      const supplies = portsOf(capability, facets).supplies.map(({ name }) => name)
+      const supplies = getPorts(capability, facets).supplies.map(({ name }) => name)
       if (!supplies.some((name) => useful.has(name))) return []
       return [{ capability, score: scoreCapability(capability, { hints, useful, supplies, selection }) }]
     })
@@ -269,7 +269,7 @@ function byId(a: Capability, b: Capability): number {
   return a.capabilityId < b.capabilityId ? -1 : 1
 }
 
-function timeoutOf({ heartbeat }: Capability, usual: number | undefined): number | undefined {
+function getTimeout({ heartbeat }: Capability, usual: number | undefined): number | undefined {
   if (heartbeat?.timeoutSeconds !== undefined) return heartbeat.timeoutSeconds * 1_000
   return heartbeat?.intervalSeconds === undefined ? usual : heartbeat.intervalSeconds * 1_000 * missable
 }
@@ -284,7 +284,7 @@ function full(maxEntries: number): Issue<RegisterIssueCode> {
 }
 
 /** Compiles both contracts; contradicting facets become issues of the registration. */
-function contractsOf(capability: Capability, catalog: readonly Facet[]) {
+function getContracts(capability: Capability, catalog: readonly Facet[]) {
   const issues: Issue<RegisterIssueCode>[] = []
   const side = (direction: 'input' | 'output'): JsonSchema => {
     const given = direction === 'input' ? capability.inputContract : capability.outputContract

@@ -49,7 +49,8 @@ export function compileContract(request: ContractRequest): CompiledContract {
     return facet === undefined ? [] : [facet]
   })
   const byKey = new Map<string, Facet[]>()
-  for (const facet of used) byKey.set(keyOf(facet), [...(byKey.get(keyOf(facet)) ?? []), facet])
+  for (const facet of used)
+    byKey.set(getPropertyKey(facet), [...(byKey.get(getPropertyKey(facet)) ?? []), facet])
   const $defs: Record<string, JsonSchema> = {}
   const properties: Record<string, JsonSchema> = {}
   for (const [key, facets] of byKey) {
@@ -68,7 +69,7 @@ export function compileContract(request: ContractRequest): CompiledContract {
   }
   return {
     schema,
-    provenance: used.map((facet) => ({ facet: facet.name, pointer: child('', keyOf(facet)) })),
+    provenance: used.map((facet) => ({ facet: facet.name, pointer: child('', getPropertyKey(facet)) })),
     diagnostics,
     validate: (value) => {
       const options = { untrusted: request.untrusted ?? false }
@@ -80,7 +81,7 @@ export function compileContract(request: ContractRequest): CompiledContract {
 }
 
 /** Returns the contract property that holds a facet. */
-export function keyOf(facet: Facet): string {
+export function getPropertyKey(facet: Facet): string {
   return facet.metadata.propertyKey ?? facet.name
 }
 

@@ -21,7 +21,7 @@ export interface Derived {
   readonly output: readonly string[]
 }
 
-function agentOf({ capabilityId, metadata }: Capability): string {
+function getAgent({ capabilityId, metadata }: Capability): string {
   const said = metadata?.['agentId']
   if (typeof said === 'string') return said
   const dot = capabilityId.lastIndexOf('.')
@@ -32,7 +32,7 @@ function agentOf({ capabilityId, metadata }: Capability): string {
 export function collectSupport(capabilities: readonly Capability[]): ReadonlyMap<string, Support> {
   const agents = new Map<string, { capabilities: Capability[]; input: Set<string>; output: Set<string> }>()
   for (const capability of capabilities) {
-    const agent = agentOf(capability)
+    const agent = getAgent(capability)
     let support = agents.get(agent)
     if (support === undefined) {
       support = { capabilities: [], input: new Set(), output: new Set() }

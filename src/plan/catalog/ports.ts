@@ -3,10 +3,10 @@ import { child } from '../../base/pointer.ts'
 import type { Capability, ContractSide } from '../../domain/capability.ts'
 import type { Facet } from '../../domain/facet.ts'
 import { both } from '../../schema/build/combine.ts'
-import { membersOf, project } from '../../schema/build/project.ts'
+import { listMembers, project } from '../../schema/build/project.ts'
 import type { JsonSchema } from '../../schema/json-schema.ts'
 import { declares } from '../../schema/values/schema-values.ts'
-import { keyOf } from './compile-facets.ts'
+import { getPropertyKey } from './compile-facets.ts'
 
 export interface Port {
   /** Name of the property; the empty string is the whole value, for schemas that name no properties. */
@@ -28,7 +28,7 @@ export type FacetsByName = ReadonlyMap<string, Facet>
 const known = new WeakMap<FacetsByName, WeakMap<Capability, Ports>>()
 
 /** Memoised per capability and facet index. */
-export function portsOf(capability: Capability, facets: FacetsByName): Ports {
+export function getPorts(capability: Capability, facets: FacetsByName): Ports {
   let byCapability = known.get(facets)
   if (byCapability === undefined) {
     byCapability = new WeakMap()
@@ -53,7 +53,7 @@ function supplied(side: ContractSide, facets: FacetsByName): readonly Port[] {
 
 function sidePorts(side: ContractSide, facets: FacetsByName): readonly Port[] {
   if (isFacetList(side)) return facetPorts(side, facets)
-  return membersOf(side).map(({ name, required }) => ({
+  return listMembers(side).map(({ name, required }) => ({
     name,
     required,
     schema: project(side, child('', name)).schema,
@@ -67,7 +67,7 @@ export function facetPorts(names: readonly string[], facets: FacetsByName): read
   for (const name of names) {
     const facet = facets.get(name)
     if (facet === undefined) continue
-    const key = keyOf(facet)
+    const key = getPropertyKey(facet)
     const before = ports.get(key)
     ports.set(key, {
       name: key,
@@ -103,12 +103,12 @@ export function standIns(
   capabilities: readonly Capability[],
   facets: FacetsByName,
 ): readonly Capability[] {
-  const own = portsOf(first, facets)
+  const own = getPorts(first, facets)
   const given = new Set(own.needs.map(({ name }) => name))
   return capabilities
     .filter((other) => {
       if (other.capabilityId === first.capabilityId || other.sideEffect) return false
-      const { needs, supplies } = portsOf(other, facets)
+      const { needs, supplies } = getPorts(other, facets)
       return (
         own.supplies.every((port) => supplies.some(({ name }) => name === port.name && name !== '')) &&
         needs.every(({ name, required }) => !required || given.has(name))

@@ -49,10 +49,10 @@ export interface CapabilityScore {
 export function scoreCapability(capability: Capability, request: ScoreRequest): CapabilityScore {
   const parts = {
     facets: share(request.supplies, (name) => request.useful.has(name)),
-    channel: channelOf(capability, request.hints),
+    channel: scoreChannel(capability, request.hints),
     language: languagePart(capability, request.hints),
     cost: 1 - rateExpense(capability),
-    preference: preferenceOf(capability.capabilityId, request.selection),
+    preference: scorePreference(capability.capabilityId, request.selection),
   }
   const sum = (Object.keys(scoreTable) as ScorePart[]).reduce(
     (total, part) => total + scoreTable[part].weight * parts[part],
@@ -73,7 +73,7 @@ function share<T>(all: readonly T[], isGood: (each: T) => boolean): number {
 }
 
 /** Scores the best matching format; 0.5 for a capability that names none. */
-function channelOf({ inputTraits }: Capability, { words }: Hints): number {
+function scoreChannel({ inputTraits }: Capability, { words }: Hints): number {
   const formats = inputTraits?.formats ?? []
   if (formats.length === 0 || words.size === 0) return 0.5
   return Math.max(...wordsIn(formats).map((format) => share(format, (word) => words.has(word))))
@@ -91,12 +91,12 @@ function wordsIn(formats: readonly string[]): readonly (readonly string[])[] {
 }
 
 function languagePart({ inputTraits }: Capability, { languages }: Hints): number {
-  const spoken = (inputTraits?.languages ?? []).map(languageOf)
+  const spoken = (inputTraits?.languages ?? []).map(getLanguage)
   if (spoken.length === 0 || languages.size === 0) return 1
   return share([...languages], (language) => spoken.includes(language) || spoken.includes('*'))
 }
 
-function preferenceOf(capabilityId: string, selection: PlannerPolicy['selection']): number {
+function scorePreference(capabilityId: string, selection: PlannerPolicy['selection']): number {
   const { require = [], prefer = [], avoid = [] } = selection ?? {}
   if (require.includes(capabilityId) || prefer.includes(capabilityId)) return 1
   return avoid.includes(capabilityId) ? 0 : 0.5
@@ -132,7 +132,7 @@ export function readHints(envelope: Envelope): Hints {
   const formats = said(formatKeys).flatMap(splitWords)
   return {
     words: new Set(formats.length > 0 ? formats : splitWords(envelope.objective)),
-    languages: new Set(said(languageKeys).map(languageOf)),
+    languages: new Set(said(languageKeys).map(getLanguage)),
   }
 }
 
@@ -147,7 +147,7 @@ export function splitWords(text: string): string[] {
 }
 
 /** Returns the language of a tag without its region: `en-US` gives `en`. */
-function languageOf(tag: string): string {
+function getLanguage(tag: string): string {
   return tag.toLowerCase().split(/[-_]/, 1)[0] ?? ''
 }
 

@@ -3,10 +3,11 @@
  * agents. Tenants cannot see each other's registrations. The store is the source of truth for registrations and
  * their liveness, so all processes agree.
  */
-import { isObject, jsonEqual, own } from '../../base/json.ts'
-import { createFacetCatalog } from '../../domain/capability/collect-catalog.ts'
+import { isObject, type Json, jsonEqual, own } from '../../base/json.ts'
+import { createFacetCatalog, type FacetCatalog } from '../../domain/capability/collect-catalog.ts'
 import { parseCapability } from '../../domain/capability/parse-capability.ts'
 import type { Capability } from '../../domain/capability.ts'
+import type { Facet } from '../../domain/facet.ts'
 import type { Catalog } from '../../domain/ports/catalog.ts'
 import type { RegistrationRow } from '../../domain/ports/records.ts'
 import type { JsonSchema } from '../../schema/json-schema.ts'
@@ -24,9 +25,12 @@ export interface TenantCatalogs extends Catalog {
   entries(tenant: string): readonly TenantEntry[]
   /** Full-text search, best match first. */
   find(tenant: string, text: string): readonly TenantEntry[]
-  /** Replaces the known registrations with the current rows of the store. */
-  learn(rows: readonly RegistrationRow[]): void
+  /** Replaces the known registrations, and the facets of tenants, with what the store has now. */
+  learn(rows: readonly RegistrationRow[], facets?: TenantFacets): void
 }
+
+/** The facets that tenants have added, by tenant. They exist beside the shared ones, whose names they cannot have. */
+export type TenantFacets = ReadonlyMap<string, readonly Facet[]>
 
 interface Known {
   readonly row: RegistrationRow
@@ -43,25 +47,35 @@ interface View {
 
 /** The ids of `shared` take precedence: a registration cannot override them. */
 export function createTenantCatalogs(shared: CapabilityCatalog): TenantCatalogs {
-  const facets = createFacetCatalog(shared.facets())
+  const sharedFacets = createFacetCatalog(shared.facets())
+  let facetsOf: TenantFacets = new Map()
+  let facetCatalogs = new Map<string, FacetCatalog>()
   let tenants: ReadonlyMap<string, ReadonlyMap<string, Known>> = new Map()
   let views = new Map<string, View>()
 
-  const read = ({ payload }: RegistrationRow): Capability | undefined => {
+  /** The shared facets and those of the tenant. The same list while nothing changes, so that callers can compare it. */
+  const getFacetCatalog = (tenant: string): FacetCatalog => {
+    const own = facetsOf.get(tenant)
+    if (own === undefined) return sharedFacets
+    const known = facetCatalogs.get(tenant) ?? createFacetCatalog([...shared.facets(), ...own])
+    facetCatalogs.set(tenant, known)
+    return known
+  }
+  const read = ({ tenant, payload }: RegistrationRow): Capability | undefined => {
     const parsed = parseCapability(isObject(payload) ? own(payload, 'capability') : undefined)
-    return parsed.ok && facets.check(parsed.value).length === 0 ? parsed.value : undefined
+    return parsed.ok && getFacetCatalog(tenant).check(parsed.value).length === 0 ? parsed.value : undefined
   }
   const registered = (tenant: string): TenantEntry[] =>
     [...(tenants.get(tenant)?.values() ?? [])].flatMap(({ row, capability }) =>
       capability && !shared.getCapabilityById(capability.capabilityId)
-        ? [entryOf(row, capability, shared.unavailable(capability))]
+        ? [toEntry(row, capability, shared.unavailable(capability))]
         : [],
     )
   const entries = (tenant: string): readonly TenantEntry[] => [
     ...shared.entries().map((entry) => ({ ...entry, source: 'shared' as const })),
     ...registered(tenant),
   ]
-  const viewOf = (tenant: string): View => {
+  const toView = (tenant: string): View => {
     const from = shared.capabilities()
     const before = views.get(tenant)
     if (before?.from === from) return before
@@ -80,8 +94,8 @@ export function createTenantCatalogs(shared: CapabilityCatalog): TenantCatalogs 
     capability: shared.capability,
     inactive: shared.inactive,
     forTenant: (tenant) => ({
-      facets: shared.facets,
-      capabilities: () => viewOf(tenant).active,
+      facets: () => (facetsOf.has(tenant) ? getFacetCatalog(tenant).list() : shared.facets()),
+      capabilities: () => toView(tenant).active,
       inactive() {
         const own = registered(tenant).filter(({ status }) => status !== 'active')
         if (own.length === 0) return shared.inactive()
@@ -98,7 +112,7 @@ export function createTenantCatalogs(shared: CapabilityCatalog): TenantCatalogs 
     }),
     entries,
     find(tenant, text) {
-      const view = viewOf(tenant)
+      const view = toView(tenant)
       const all = entries(tenant)
       if (view.found === undefined) {
         view.found = createTextIndex()
@@ -107,12 +121,17 @@ export function createTenantCatalogs(shared: CapabilityCatalog): TenantCatalogs 
       const byId = new Map(all.map((entry) => [entry.capability.capabilityId, entry]))
       return view.found.find(text).flatMap(({ capabilityId }) => byId.get(capabilityId) ?? [])
     },
-    learn(rows) {
+    learn(rows, facets = facetsOf) {
+      const hasChanged = !isSameFacets(facets, facetsOf)
+      if (hasChanged) {
+        facetsOf = facets
+        facetCatalogs = new Map()
+      }
       const next = new Map<string, Map<string, Known>>()
       for (const row of rows) {
         const before = tenants.get(row.tenant)?.get(row.capabilityId)
         // Keep the same object while the payload is unchanged, so that caches keyed by the object are hit.
-        const same = before !== undefined && jsonEqual(before.row.payload, row.payload)
+        const same = !hasChanged && before !== undefined && jsonEqual(before.row.payload, row.payload)
         const known = next.get(row.tenant) ?? new Map<string, Known>()
         known.set(row.capabilityId, { row, capability: same ? before.capability : read(row) })
         next.set(row.tenant, known)
@@ -123,7 +142,13 @@ export function createTenantCatalogs(shared: CapabilityCatalog): TenantCatalogs 
   }
 }
 
-function entryOf(
+function isSameFacets(one: TenantFacets, other: TenantFacets): boolean {
+  const toJson = (facets: TenantFacets) =>
+    [...facets].map(([tenant, own]) => [tenant, ...own]) as unknown as Json
+  return one === other || jsonEqual(toJson(one), toJson(other))
+}
+
+function toEntry(
   { payload, status, registeredAt, heartbeatAt }: RegistrationRow,
   capability: Capability,
   reason: string | undefined,

@@ -32,7 +32,7 @@ export function createTextIndex(): TextIndex {
   })
   return {
     add(capability) {
-      const entry = entryOf(capability)
+      const entry = toEntry(capability)
       if (index.has(entry.id)) index.discard(entry.id)
       index.add(entry)
     },
@@ -47,7 +47,7 @@ export function createTextIndex(): TextIndex {
   }
 }
 
-function entryOf(capability: Capability): Entry {
+function toEntry(capability: Capability): Entry {
   const { capabilityId, displayName, summary, inputTraits = {} } = capability
   const facets = [capability.inputContract, capability.outputContract].flatMap((side) =>
     isFacetList(side) ? side : [],

@@ -6,6 +6,7 @@
 import type { Json } from '../../base/json.ts'
 import type { Diagnostic } from '../../domain/diagnostic.ts'
 import type { Feedback } from '../../domain/feedback.ts'
+import { agentSettings, isAgent, type NamedTool } from '../../domain/loop/agent-settings.ts'
 import { listTriggers } from '../../domain/policy.ts'
 import type { DraftRequest } from '../../domain/ports/planner.ts'
 import type { Redactor } from '../../domain/redaction/redact.ts'
@@ -31,6 +32,7 @@ export const draftRules: readonly string[] = [
   'proviso.structure and proviso.answer are open: give their nodes "contracts" that say what goes in and out. Prefer capabilities that declare what is needed.',
   'Set "derived": true where a node uses facets that its capability does not declare, and choose facets in "facets".',
   'For work on each element of a list, use a node with "map": {} and a "body" (a draft): bind its input "items" to the list, and let nodes of the body read {"input": "/item"}. To repeat until something holds, use "loop": {"until": condition, "maxRounds": n} with the input "state" and {"input": "/state"}. A body sees nothing else of the plan: bind what it needs as further inputs of the map or loop.',
+  'A capability with "tools" is an agent: one node of it calls its tools as it needs, and answers under the contract of the node. Use it for work whose steps depend on what is found, and add no nodes for its tools.',
   'Keep to the policies: required and forbidden capabilities and kinds, depth, number of variants. Add no node that does nothing.',
 ]
 
@@ -80,9 +82,15 @@ function capabilityRow(capability: Shortlist['capabilities'][number]) {
     needs: truncate(inputContract as Json),
     supplies: truncate(outputContract as Json),
     ...(capability.postConditions.length > 0 && { postConditions: capability.postConditions }),
+    ...(isAgent(capability) && { tools: agentSettings(capability).tools.map(toolRow) }),
     ...(cost && { cost }),
     ...(inputTraits && { traits: inputTraits }),
   }
+}
+
+/** A tool as the author of a draft sees it: the agent calls it as it needs. */
+function toolRow({ name, approval, isHandoff }: NamedTool) {
+  return { name, ...(approval !== 'never' && { approval }), ...(isHandoff && { handsOff: true }) }
 }
 
 export function userText(request: DraftRequest, redactor: Redactor): string {
@@ -104,13 +112,14 @@ export function userText(request: DraftRequest, redactor: Redactor): string {
 }
 
 function collectParts(request: DraftRequest, redactor: Redactor): readonly (readonly [string, unknown])[] {
-  const { envelope, completed, diagnostics, trigger, phase, feedback = [] } = request
+  const { envelope, completed, diagnostics, trigger, phase, feedback = [], conversation } = request
   const { outputContract, policies, inputs } = envelope
   const { schema, hints, constraints } = outputContract
   const { directives, ...planner } = policies.planner
   const { rows } = promptLimits
   const safe = (value: unknown) => redactor.value(value) as Json
   return [
+    ['conversation', safe(conversation ?? {})],
     ['objective', redactor.text(envelope.objective)],
     ['inputs', mapValues(safe(inputs) as object)],
     ['specialInstructions', envelope.specialInstructions.slice(0, rows).map(redactor.text)],

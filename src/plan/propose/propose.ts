@@ -5,7 +5,7 @@
  */
 
 import { sha256Hex } from '../../base/canonical.ts'
-import { messageOf, ProvisoError } from '../../base/errors/error.ts'
+import { ProvisoError, toErrorMessage } from '../../base/errors/error.ts'
 import type { Issue } from '../../base/errors/issue.ts'
 import { pick } from '../../base/json.ts'
 import { createRetries, type RetrySource } from '../../base/time/retry.ts'
@@ -85,7 +85,7 @@ export async function propose(request: DraftRequest, options: ProposeOptions): P
   const instead = (reason: string, error: () => Error = () => new Error(reason)): Proposal => {
     if (!fallback) throw error()
     const { draft } = search({ ...request, considered: list.considered })
-    const metadata = { ...draft.metadata, plannerFallback: reason, plannerModel: nameOf(options) }
+    const metadata = { ...draft.metadata, plannerFallback: reason, plannerModel: getName(options) }
     return { draft: { ...draft, metadata }, runtime: 'search', reason, ...spent() }
   }
   if (request.attempt >= searchFrom) return instead('the drafts of the model were rejected')
@@ -151,15 +151,18 @@ function unanswered(
 
 /** The same as a `Planner`, for `createApp`. */
 export function modelPlanner(options: ProposeOptions): Planner {
-  return { name: nameOf(options), draft: async (request) => (await propose(request, options)).draft }
+  return { name: getName(options), draft: async (request) => (await propose(request, options)).draft }
 }
 
-function nameOf({ provider, model }: ProposeOptions): string {
+function getName({ provider, model }: ProposeOptions): string {
   return `${provider.name}/${model}`
 }
 
 function signed(draft: Draft, options: ProposeOptions): Draft {
-  return { ...draft, metadata: { ...draft.metadata, plannerRuntime: 'model', plannerModel: nameOf(options) } }
+  return {
+    ...draft,
+    metadata: { ...draft.metadata, plannerRuntime: 'model', plannerModel: getName(options) },
+  }
 }
 
 /**
@@ -211,6 +214,6 @@ async function generate(
     }
     return await Promise.race([provider.generate(call), stopped])
   } catch (cause) {
-    return { kind: 'error', message: messageOf(cause) }
+    return { kind: 'error', message: toErrorMessage(cause) }
   }
 }

@@ -8,10 +8,10 @@ import { closest } from '../../base/closest.ts'
 import type { Capability } from '../../domain/capability.ts'
 import type { Diagnostic } from '../../domain/diagnostic.ts'
 import type { Facet } from '../../domain/facet.ts'
-import { membersOf } from '../../schema/build/project.ts'
+import { listMembers } from '../../schema/build/project.ts'
 import { declares, type Path } from '../../schema/values/schema-values.ts'
 import { answerId } from '../builtin-capabilities.ts'
-import { keyOf } from '../catalog/compile-facets.ts'
+import { getPropertyKey } from '../catalog/compile-facets.ts'
 import type { DiagnosticCode } from '../diagnostics.ts'
 import type { ProveRequest } from './proof-request.ts'
 import { mostScenarios } from './scenarios/scenario.ts'
@@ -48,7 +48,7 @@ function wordingFor({ details, cause, constraintId }: Diagnostic): Wording | und
 const plannersOwn: Wording = () =>
   'The draft of the planner is at fault: start the run again, choose another planner (`planner.mode`), or send a `draft` with the envelope'
 
-const capabilityOf = ({ capabilityId }: Diagnostic) =>
+const getCapability = ({ capabilityId }: Diagnostic) =>
   capabilityId === undefined ? 'the capability that supplies it' : `capability "${capabilityId}"`
 const detail = ({ details }: Diagnostic, key: string) => {
   const value = details?.[key]
@@ -64,10 +64,10 @@ const byCode: { readonly [code in DiagnosticCode]?: Wording } = {
   'plan/capability-unknown': (diagnostic, { inactive }) => {
     const reason = inactive?.get(diagnostic.capabilityId ?? '')
     const why = reason === undefined ? '' : `It is inactive: ${reason}. `
-    return `${why}Register ${capabilityOf(diagnostic)} or make it active, or start the run again: the planner named what it cannot use`
+    return `${why}Register ${getCapability(diagnostic)} or make it active, or start the run again: the planner named what it cannot use`
   },
   'plan/stand-in-unfit': (diagnostic) =>
-    `It is left out of the plan; to use it as an alternate, register ${capabilityOf(diagnostic)} with the contracts of the capability that it replaces`,
+    `It is left out of the plan; to use it as an alternate, register ${getCapability(diagnostic)} with the contracts of the capability that it replaces`,
   'plan/kind': plannersOwn,
   'plan/body': plannersOwn,
   'plan/map-limit': (diagnostic) =>
@@ -79,15 +79,15 @@ const byCode: { readonly [code in DiagnosticCode]?: Wording } = {
   'plan/binding': plannersOwn,
   'plan/condition': plannersOwn,
   'plan/output-contradiction': (diagnostic) =>
-    `Start the run again: the planner asks ${capabilityOf(diagnostic)} for an output that it never supplies; or register it with another output contract`,
+    `Start the run again: the planner asks ${getCapability(diagnostic)} for an output that it never supplies; or register it with another output contract`,
   'plan/facet-unknown': (diagnostic) =>
-    `Register the facet, or take it out of the contract of ${capabilityOf(diagnostic)}`,
+    `Register the facet, or take it out of the contract of ${getCapability(diagnostic)}`,
   'plan/facet-direction': (diagnostic) =>
-    `Register the facet with the direction "bidirectional", or take it out of the contract of ${capabilityOf(diagnostic)}`,
+    `Register the facet with the direction "bidirectional", or take it out of the contract of ${getCapability(diagnostic)}`,
   'plan/facet-conflict': (diagnostic) =>
-    `Register one of the facets with another propertyKey, or take it out of the contract of ${capabilityOf(diagnostic)}`,
+    `Register one of the facets with another propertyKey, or take it out of the contract of ${getCapability(diagnostic)}`,
   'plan/facet-derived': (diagnostic) =>
-    `Nothing has to change; to avoid it, register ${capabilityOf(diagnostic)} with these facets`,
+    `Nothing has to change; to avoid it, register ${getCapability(diagnostic)} with these facets`,
   'plan/node-data': plannersOwn,
   'plan/cycle': plannersOwn,
   'plan/route-bypassed': plannersOwn,
@@ -98,7 +98,7 @@ const byCode: { readonly [code in DiagnosticCode]?: Wording } = {
   },
   'plan/input-mismatch': (diagnostic) => {
     const name = detail(diagnostic, 'property') ?? 'the value'
-    return `Change "${name}" in \`inputs\` of the envelope if it comes from there, else "${detail(diagnostic, 'keyword') ?? 'type'}" in the input contract of ${capabilityOf(diagnostic)} or in the output contract that supplies it`
+    return `Change "${name}" in \`inputs\` of the envelope if it comes from there, else "${detail(diagnostic, 'keyword') ?? 'type'}" in the input contract of ${getCapability(diagnostic)} or in the output contract that supplies it`
   },
   'plan/ambiguous': plannersOwn,
   'plan/output-missing': (diagnostic, request) => {
@@ -114,6 +114,8 @@ const byCode: { readonly [code in DiagnosticCode]?: Wording } = {
   },
   'plan/policy-forbid': ({ capabilityId }) =>
     `Take "${capabilityId ?? ''}" out of policies.planner.selection.forbid, or register another capability that supplies the same`,
+  'plan/tool-approval': ({ capabilityId, constraintId = '' }) =>
+    `Set \`approval: 'always'\` on the tool "${capabilityId ?? ''}" of the agent, or take "${constraintId.split(':').slice(2).join(':')}" out of policies.planner.directives.hitlRequiredFor`,
   'plan/policy-kind': ({ constraintId = '' }) => {
     const [, list, kind] = constraintId.split(':')
     return list === 'requiredKinds'
@@ -138,7 +140,7 @@ function raiseLimit(diagnostic: Diagnostic): string {
 function describeSupply(path: Path, request: ProveRequest): string {
   const { selection, topology } = request.envelope.policies.planner
   const what = path.length === 0 ? 'the answer' : path.join('.')
-  const able = suppliersOf(path, request)
+  const able = findSuppliers(path, request)
   if (able.length === 0)
     return `No active capability supplies ${what}: register one that declares it, or put it into \`inputs\` of the envelope`
   const forbidden = able.filter((id) => selection?.forbid?.includes(id))
@@ -177,18 +179,18 @@ const byReason: { readonly [reason: string]: Wording } = {
     return `${ways.join('. ')}, or change the constraint "${constraintId}"${hint}`
   },
   missing_enforcer: (diagnostic) =>
-    `Register ${capabilityOf(diagnostic)} with an output contract or \`postConditions\` that ensure it, or a capability with nodeKind "validation" that judges it; or lower the level of the constraint "${diagnostic.constraintId ?? ''}"`,
+    `Register ${getCapability(diagnostic)} with an output contract or \`postConditions\` that ensure it, or a capability with nodeKind "validation" that judges it; or lower the level of the constraint "${diagnostic.constraintId ?? ''}"`,
   schema_incompatible: (diagnostic) =>
     diagnostic.details?.['unreadable'] === true
       ? (diagnostic.suggestion ?? '')
-      : `Change the constraint "${diagnostic.constraintId ?? ''}", or register ${capabilityOf(diagnostic)} with an output contract that allows it`,
+      : `Change the constraint "${diagnostic.constraintId ?? ''}", or register ${getCapability(diagnostic)} with an output contract that allows it`,
 }
 
 // For planners: names the capabilities that supply a path.
 
 /** Names the capabilities whose output has the path, or suggests an alternative. */
 export function suppliers(path: Path, request: ProveRequest): string {
-  const able = suppliersOf(path, request)
+  const able = findSuppliers(path, request)
   const what = path.length === 0 ? 'the answer' : path.join('.')
   if (able.length > 0) return `Add a node with ${able.join(' or ')}, which supplies ${what}`
   const otherwise = 'put it into the inputs, or register one that declares it'
@@ -202,7 +204,7 @@ export function suppliers(path: Path, request: ProveRequest): string {
 }
 
 /** Returns the ids of up to five capabilities whose output has the path. */
-function suppliersOf(path: Path, { capabilities, facets }: ProveRequest): readonly string[] {
+function findSuppliers(path: Path, { capabilities, facets }: ProveRequest): readonly string[] {
   return capabilities
     .filter((capability) => suppliesPath(capability, path, facets))
     .slice(0, 5)
@@ -212,7 +214,7 @@ function suppliersOf(path: Path, { capabilities, facets }: ProveRequest): readon
 /** Returns the property of the contract or the inputs that a misspelled root name is closest to. */
 function meantBy([name]: Path, { envelope }: ProveRequest): string | undefined {
   const names = [
-    ...membersOf(envelope.outputContract.schema).map((member) => member.name),
+    ...listMembers(envelope.outputContract.schema).map((member) => member.name),
     ...Object.keys(envelope.inputs),
   ]
   return name === undefined || names.includes(name) ? undefined : closest(name, names)
@@ -232,7 +234,8 @@ function answering(path: Path, { capabilities, envelope }: ProveRequest): 'may' 
 function suppliesPath({ outputContract: side }: Capability, path: Path, facets: readonly Facet[]): boolean {
   if (!Array.isArray(side)) return declares(side as Exclude<typeof side, readonly string[]>, path)
   return facets.some(
-    (facet) => side.includes(facet.name) && keyOf(facet) === path[0] && declares(facet.schema, path.slice(1)),
+    (facet) =>
+      side.includes(facet.name) && getPropertyKey(facet) === path[0] && declares(facet.schema, path.slice(1)),
   )
 }
 

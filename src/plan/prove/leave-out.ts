@@ -12,16 +12,16 @@ import type { Diagnostic } from '../../domain/diagnostic.ts'
 import type { Binding, Draft, DraftNode, Edge, PlanNode } from '../../domain/plan.ts'
 import { describeSource } from '../../domain/run/bound-values.ts'
 import { both } from '../../schema/build/combine.ts'
-import { membersOf, project } from '../../schema/build/project.ts'
+import { listMembers, project } from '../../schema/build/project.ts'
 import type { JsonSchema } from '../../schema/json-schema.ts'
 import { isVacant } from '../../schema/values/schema-values.ts'
 import { createDiagnostic } from '../diagnostics.ts'
 import { wholeInput } from './obligations/whole.ts'
 import type { ProveRequest, Resolved, ResolvedNode } from './proof-request.ts'
-import { contractsOf } from './resolve/contracts.ts'
+import { resolveContracts } from './resolve/contracts.ts'
 import { bodyPath, inBody } from './resolve/resolve-body.ts'
-import { targetsOf } from './scenarios/scenario.ts'
-import { isBinding, nodesIn, schemaOf, sourcesOf, valuesAt } from './sources.ts'
+import { listRouteTargets } from './scenarios/scenario.ts'
+import { getSourceSchema, isBinding, nodesIn, toSources, valuesAt } from './sources.ts'
 
 interface DraftWithoutInactive {
   readonly draft: Draft
@@ -57,7 +57,7 @@ function inDraft(draft: Draft, inactive: Reasons): DraftWithoutInactive {
   const kept = changed ? { ...draft, nodes } : draft
   const lost = nodes.filter(({ capabilityId }) => capabilityId !== undefined && inactive.has(capabilityId))
   if (lost.length === 0) return { draft: kept, diagnostics }
-  const activations = activationsOf(kept)
+  const activations = findActivations(kept)
   const fallbacks = lost.filter((node) => isOnlyForFailures(node, activations))
   const ids = fallbacks.map(({ id }) => id)
   const without = ids.length > 0 ? withoutNodes(kept, ids, activations) : undefined
@@ -82,9 +82,9 @@ interface Activation extends Edge {
 type Activations = ReadonlyMap<string, readonly Activation[]>
 
 /** Indexes control edges by target: those of the draft, and routes. */
-function activationsOf({ nodes, edges = [] }: Draft): Activations {
+function findActivations({ nodes, edges = [] }: Draft): Activations {
   const routes = nodes.flatMap((node) =>
-    [...targetsOf(node)].map((to): Activation => ({ from: node.id, to, routed: true })),
+    [...listRouteTargets(node)].map((to): Activation => ({ from: node.id, to, routed: true })),
   )
   const into = new Map<string, Activation[]>(nodes.map(({ id }) => [id, []]))
   for (const edge of [...edges, ...routes]) into.get(edge.to)?.push(edge)
@@ -110,7 +110,7 @@ function withoutNodes(draft: Draft, first: readonly string[], activations: Activ
   }
   let isLost = false
   const kept = (binding: Binding): Binding => {
-    const all = sourcesOf(binding)
+    const all = toSources(binding)
     const left = all.filter((source) => nodesIn([source]).every((id) => !gone.has(id)))
     if (left.length === all.length) return binding
     if (left.length === 0) isLost = true
@@ -201,7 +201,7 @@ function heldToContracts(
 /** Returns the node as the alternate would execute it: with the alternate's contracts and the bound inputs. */
 function asAlternate(node: ResolvedNode, capability: Capability, { request }: Resolved): ResolvedNode {
   const { facets: _, ...draft } = node.draft
-  const { input, output } = contractsOf(draft, capability, { request, cache: new Map() })
+  const { input, output } = resolveContracts(draft, capability, { request, cache: new Map() })
   return { ...node, capability, input, output }
 }
 
@@ -235,7 +235,7 @@ function neededOutput(
   const taken = Array.isArray(declared) ? declared.filter((name) => facets?.output?.includes(name)) : []
   if (taken.length === 0 || (capability?.postConditions ?? []).length > 0) return output
   const narrowed = { ...rest, facets: { output: taken } }
-  return contractsOf(narrowed, capability, { request, cache: new Map() }).output
+  return resolveContracts(narrowed, capability, { request, cache: new Map() }).output
 }
 
 /** Returns why the alternate can never replace the capability; undefined if it can. */
@@ -244,13 +244,13 @@ function reasonAgainst(node: ResolvedNode, other: ResolvedNode, resolved: Resolv
 }
 
 function inputReason(other: ResolvedNode, resolved: Resolved): string | undefined {
-  for (const { name, required } of membersOf(other.input)) {
+  for (const { name, required } of listMembers(other.input)) {
     const sources = other.inputs[name] ?? []
     if (sources.length === 0 && required)
       return `it needs the input "${name}", which the node does not bind: bind inputs.${name} of "${other.id}"`
     const wanted = project(other.input, child('', name)).schema
     const isNever = (source: (typeof sources)[number]) => {
-      const { schema } = schemaOf(source, resolved)
+      const { schema } = getSourceSchema(source, resolved)
       // An absent value is not passed.
       return schema !== false && isVacant(both(schema, wanted))
     }
@@ -268,7 +268,7 @@ function inputReason(other: ResolvedNode, resolved: Resolved): string | undefine
 function refusedInput({ input, inputs }: ResolvedNode, resolved: Resolved): string | undefined {
   if (typeof input === 'boolean' || input['additionalProperties'] !== false) return undefined
   if (input['patternProperties'] !== undefined) return undefined
-  const named = new Set(membersOf(input).map(({ name }) => name))
+  const named = new Set(listMembers(input).map(({ name }) => name))
   return Object.entries(inputs).find(
     ([name, sources]) =>
       !named.has(name) && sources.some((source) => !valuesAt(source, [], resolved).missing),
@@ -277,8 +277,8 @@ function refusedInput({ input, inputs }: ResolvedNode, resolved: Resolved): stri
 
 /** Compares outputs: an output schema that names its members supplies no others. */
 function outputReason(node: ResolvedNode, other: ResolvedNode): string | undefined {
-  const declared = membersOf(other.output)
-  for (const { name, required } of membersOf(node.output)) {
+  const declared = listMembers(other.output)
+  for (const { name, required } of listMembers(node.output)) {
     const pointer = child('', name)
     const isNamed = declared.some((member) => member.name === name)
     if (required && !isNamed && declared.length > 0)

@@ -2,7 +2,7 @@
 
 import { findRootCause, isConsequence } from 'proviso/plan'
 import { describe, expect, it } from 'vitest'
-import { capability, constraint, envelope, object, proofOf } from '../../../test/plan/support.ts'
+import { capability, constraint, envelope, object, runProver } from '../../../test/plan/support.ts'
 import type { Diagnostic } from '../../domain/diagnostic.ts'
 import { mergeDiagnostics } from './merge-diagnostics.ts'
 
@@ -121,7 +121,7 @@ const given = envelope(object({ title: text, text }), [
   constraint('wish', { '!=': [{ var: 'title' }, 'x'] }, 'soft'),
 ])
 const proof = (nodes: readonly { id: string; capabilityId?: string; alternates?: string[] }[]) =>
-  proofOf({ envelope: given, draft: { nodes }, facets: [], capabilities: [polish], version: 1 })
+  runProver({ envelope: given, draft: { nodes }, facets: [], capabilities: [polish], version: 1 })
 
 describe('a node with an unknown capability', () => {
   const { bundle } = proof([
@@ -165,7 +165,7 @@ it('an unknown alternate changes nothing about what its node supplies', () => {
 it('says that the open answer could supply a property of the contract', () => {
   const capabilities = [polish, capability('proviso.answer', { out: {} })]
   const draft = { nodes: [{ id: 'polish', capabilityId: 'polish' }] }
-  const { bundle } = proofOf({ envelope: given, draft, facets: [], capabilities, version: 1 })
+  const { bundle } = runProver({ envelope: given, draft, facets: [], capabilities, version: 1 })
   const title = bundle.failures.find(({ details }) => details?.['property'] === 'title')
   expect(title?.suggestion).toContain('add a node with proviso.answer')
   const raw = bundle.failures.find(({ details }) => details?.['property'] === 'raw')

@@ -27,8 +27,8 @@ export function mergeDiagnostics(
   const merged = inOrder(dedupe(diagnostics))
   const of = (level: Level) => merged.filter(({ severity }) => severity === level)
   return {
-    status: statusOf(merged),
-    satisfactionScore: satisfactionOf(scores),
+    status: getStatus(merged),
+    satisfactionScore: computeSatisfaction(scores),
     failures: of('hard'),
     warnings: of('soft'),
     infos: of('informational'),
@@ -36,13 +36,13 @@ export function mergeDiagnostics(
 }
 
 /** Weighted share of the met constraints; 1 for a contract without constraints. */
-function satisfactionOf(scores: readonly Score[]): number {
+function computeSatisfaction(scores: readonly Score[]): number {
   const total = scores.reduce((sum, { level }) => sum + weight[level], 0)
   const met = scores.reduce((sum, score) => sum + (score.met ? weight[score.level] : 0), 0)
   return total === 0 ? 1 : met / total
 }
 
-function statusOf(merged: readonly Diagnostic[]): DiagnosticBundle['status'] {
+function getStatus(merged: readonly Diagnostic[]): DiagnosticBundle['status'] {
   if (merged.some(({ severity, status }) => severity === 'hard' && status === 'unsatisfied'))
     return 'rejected'
   const isReported = ({ status, cause }: Diagnostic) => status !== 'satisfied' || cause === 'advisory'

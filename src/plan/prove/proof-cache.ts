@@ -33,7 +33,7 @@ export function rememberProofs(limits: ProofCacheLimits = proofCacheLimits): typ
   // A catalog returns the same list as long as nothing in it changes.
   const byCapabilities = new WeakMap<readonly Capability[], Map<string, CachedProof>>()
   return (request): ProveResult => {
-    const key = keyOf(request)
+    const key = toKey(request)
     if (key.length > limits.length) return prove(request)
     const plans = byCapabilities.get(request.capabilities) ?? new Map<string, CachedProof>()
     byCapabilities.set(request.capabilities, plans)
@@ -52,7 +52,7 @@ export function rememberProofs(limits: ProofCacheLimits = proofCacheLimits): typ
 }
 
 /** The cache key: everything passed to `prove`, except the values of inputs and what it never reads. */
-function keyOf({ draft, draftBy, envelope, version, limits, inactive = new Map() }: ProveRequest): string {
+function toKey({ draft, draftBy, envelope, version, limits, inactive = new Map() }: ProveRequest): string {
   const { outputContract, policies, constraints, inputs } = envelope
   const names = Object.keys(inputs)
   const about = [outputContract, policies, constraints, names, limits, [...inactive]]

@@ -50,6 +50,8 @@ export interface ProveRequest {
   readonly inactive?: ReadonlyMap<string, string>
   /** Estimates the minimum and maximum usage of the draft, which is compared with the limits of the run. */
   readonly estimate?: (draft: Draft) => DraftEstimate
+  /** Finds tools of agents that plans cannot use by themselves. Default: among the capabilities. */
+  readonly findTool?: (capabilityId: string) => Capability | undefined
   /** Version number of the resulting plan. */
   readonly version: number
   /** The operator's limits of a run; of several limits the smallest wins. */
@@ -206,9 +208,9 @@ function edgesIn({ nodes, edges = [] }: Draft, depth: number): number {
   return nodes.reduce((sum, { body }) => sum + (body ? edgesIn(body, depth + 1) : 0), edges.length)
 }
 
-function depthOf(draft: Draft, above = 0): number {
+function measureDepth(draft: Draft, above = 0): number {
   const bodies = above > deepest ? [] : draft.nodes.flatMap(({ body }) => body ?? [])
-  return bodies.reduce((most, body) => Math.max(most, depthOf(body, above + 1)), above)
+  return bodies.reduce((most, body) => Math.max(most, measureDepth(body, above + 1)), above)
 }
 
 /** Runs before everything else: a draft over a limit is not checked any further. */
@@ -230,7 +232,7 @@ export function size({ draft, envelope }: ProveRequest): readonly Diagnostic[] {
   const counts: Readonly<Record<keyof typeof planLimits, number>> = {
     nodes: nodes.length,
     edges: edgesIn(draft, 0),
-    depth: depthOf(draft),
+    depth: measureDepth(draft),
     constraints: envelope.outputContract.constraints.length,
     perNode: widest,
   }

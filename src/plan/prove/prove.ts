@@ -6,15 +6,16 @@
 import type { Constraint } from '../../domain/contract.ts'
 import type { Diagnostic, DiagnosticBundle } from '../../domain/diagnostic.ts'
 import type { BodyPlan, Plan, PlanNode, Source } from '../../domain/plan.ts'
-import { membersOf } from '../../schema/build/project.ts'
+import { listMembers } from '../../schema/build/project.ts'
 import { answerId } from '../builtin-capabilities.ts'
 import { createDiagnostic } from '../diagnostics.ts'
-import { conflictOf, type Goal, goalsOf, type Judgement, judgeGoal } from './goals/goals.ts'
+import { findConflict, type Goal, type Judgement, judgeGoal, toGoals } from './goals/goals.ts'
 import { forCaller } from './hints.ts'
 import { leaveOutInactive, leaveOutUnfit } from './leave-out.ts'
 import { markConsequences, mergeDiagnostics, type Score } from './merge-diagnostics.ts'
+import { agents } from './obligations/agents.ts'
 import { dag, exits } from './obligations/dag.ts'
-import { limitsOf, nodeConstraints, spending, unlikeConditions } from './obligations/limits.ts'
+import { getEffectiveLimits, nodeConstraints, spending, unlikeConditions } from './obligations/limits.ts'
 import { policies, policyNames } from './obligations/policies.ts'
 import { applyContracts, nodeContracts, raoPolicies } from './obligations/rao-contracts.ts'
 import { shape } from './obligations/shape.ts'
@@ -45,6 +46,7 @@ const obligations: Readonly<Record<string, Obligation>> = {
   answer,
   policies,
   policyNames,
+  agents,
   nodeConstraints,
   unlikeConditions,
   nodeContracts,
@@ -106,7 +108,7 @@ export function prove(given: ProveRequest): ProveResult {
   diagnostics.push(...(reduced?.diagnostics ?? []))
   const request = { ...given, draft: reduced?.draft ?? given.draft }
   const goals = fits
-    ? (attempt('constraints', () => goalsOf(request.envelope.outputContract.constraints)) ?? [])
+    ? (attempt('constraints', () => toGoals(request.envelope.outputContract.constraints)) ?? [])
     : []
   const whole = fits ? attempt('resolve', () => resolveDraft(request)) : undefined
   const fitting = whole && attempt('alternates', () => leaveOutUnfit(whole))
@@ -174,9 +176,9 @@ function score(judgements: readonly Judgement[], resolved: Resolved): Scored {
   // A post-condition that excludes a constraint may enforce another constraint: then the two conflict.
   const excluded = judgements.filter(({ diagnostic }) => diagnostic?.details?.['excluded'] === true)
   const conflict =
-    conflictOf(goals, resolved) ??
+    findConflict(goals, resolved) ??
     (excluded.length > 0
-      ? conflictOf([...goals, ...excluded.map(({ goal }) => goal)], resolved, 'schemas')
+      ? findConflict([...goals, ...excluded.map(({ goal }) => goal)], resolved, 'schemas')
       : undefined)
   return {
     scores: judgements.map(({ goal, met }) => ({
@@ -230,9 +232,9 @@ function buildPlan(
     version: request.version,
     nodes: nodes.map((node) => planNode(node, judgements, request)),
     edges: graph.edges,
-    output: outputOf(slots),
+    output: toOutput(slots),
     ...(Object.keys(aside).length > 0 && { aside }),
-    limits: limitsOf(request),
+    limits: getEffectiveLimits(request),
     diagnostics,
     metadata: {
       ...request.draft.metadata,
@@ -265,6 +267,7 @@ function planNode(node: ResolvedNode, judgements: readonly Judgement[], request:
   return {
     ...draft,
     kind,
+    ...(node.capability?.kind === 'mcp' && { capabilityVersion: node.capability.version }),
     contracts: { input, output },
     inputs,
     ...(alternateContracts && { alternateContracts }),
@@ -272,7 +275,7 @@ function planNode(node: ResolvedNode, judgements: readonly Judgement[], request:
     ...(requires.length > 0 && { requires }),
     postConditions,
     guards,
-    provides: membersOf(output).map(({ name }) => name),
+    provides: listMembers(output).map(({ name }) => name),
     enforces: judgements
       .filter(({ enforcers }) => enforcers.includes(node.id))
       .map(({ goal }) => goal.constraint.constraintId),
@@ -292,12 +295,12 @@ function bodyPlan(body: Resolved): BodyPlan {
   return {
     nodes: body.nodes.map((node) => planNode(node, [], body.request)),
     edges: body.graph.edges,
-    output: outputOf(body.slots),
+    output: toOutput(body.slots),
   }
 }
 
 /** Binds the whole answer to one list of sources, or each property to its own. */
-function outputOf(slots: readonly Slot[]): Plan['output'] {
+function toOutput(slots: readonly Slot[]): Plan['output'] {
   const [whole] = slots.filter(({ inAnswer, prefix }) => inAnswer && prefix.length === 0)
   return whole === undefined ? { properties: bySlot(slots, true) } : whole.sources
 }

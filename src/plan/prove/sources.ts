@@ -6,14 +6,14 @@ import type { Binding, Source } from '../../domain/plan.ts'
 import { type Projection, project } from '../../schema/build/project.ts'
 import { follow, missing } from '../../schema/condition/evaluate.ts'
 import type { JsonSchema } from '../../schema/json-schema.ts'
-import { declares, type Path, setAt, valuesOf } from '../../schema/values/schema-values.ts'
+import { declares, getValueLookup, type Path, setAt } from '../../schema/values/schema-values.ts'
 import { isAbsent, type ValueSet } from '../../schema/values/value-set.ts'
 import type { Resolved } from './proof-request.ts'
 import type { Scenario } from './scenarios/scenario.ts'
 
 type Known = Pick<Resolved, 'byId' | 'request'>
 
-export function sourcesOf(binding: Binding): readonly Source[] {
+export function toSources(binding: Binding): readonly Source[] {
   return Array.isArray(binding) ? (binding as readonly Source[]) : [binding as Source]
 }
 
@@ -49,9 +49,10 @@ export function valuesAt(source: Source, rest: Path, { byId, request }: Known): 
   if ('envelope' in source) {
     return setAt(visibleEnvelope(request.envelope), [...tokens(source.envelope), ...rest])
   }
-  if ('input' in source) return valuesOf(request.given?.schema ?? false)([...tokens(source.input), ...rest])
+  if ('input' in source)
+    return getValueLookup(request.given?.schema ?? false)([...tokens(source.input), ...rest])
   const output: JsonSchema = byId.get(source.node)?.output ?? true
-  return valuesOf(output)([...tokens(source.pointer ?? ''), ...rest])
+  return getValueLookup(output)([...tokens(source.pointer ?? ''), ...rest])
 }
 
 /** Whether the source accounts for the path: a schema that declares it, or a value that contains it. */
@@ -66,7 +67,7 @@ export function owns(source: Source, rest: Path, known: Known): boolean {
 }
 
 /** Returns what a source supplies as a schema; a known value becomes a schema of that one value. */
-export function schemaOf(source: Source, { byId, request }: Known): Projection {
+export function getSourceSchema(source: Source, { byId, request }: Known): Projection {
   if ('node' in source) {
     // An unknown node supplies nothing; the shape obligation reports it.
     const { output = false, body } = byId.get(source.node) ?? {}
@@ -87,7 +88,7 @@ export function schemaOf(source: Source, { byId, request }: Known): Projection {
 /** Whether the output of a body passes on nothing that is only approximately known, such as an element of a known list. */
 function hasExactOutput(body: Resolved): boolean {
   return body.slots.every(
-    ({ inAnswer, sources }) => !inAnswer || sources.every((source) => schemaOf(source, body).exact),
+    ({ inAnswer, sources }) => !inAnswer || sources.every((source) => getSourceSchema(source, body).exact),
   )
 }
 

@@ -41,13 +41,13 @@ function isCheck(name: string): name is CheckName {
 
 /** Sentences of up to 16 words and words of up to 6 letters on average score 1; twice as much scores 0. */
 function readability(variant: Variant): Score {
-  const sentences = sentencesOf(variant.body)
-  const words = wordsOf(variant.body)
+  const sentences = splitSentences(variant.body)
+  const words = splitWords(variant.body)
   if (words.length === 0) return { score: 0, findings: ['the body is empty'] }
   const perSentence = words.length / Math.max(sentences.length, 1)
   const perWord = words.join('').length / words.length
   const score = 1 - Math.max(excess(perSentence, 16), excess(perWord, 6))
-  const long = sentences.filter((sentence) => wordsOf(sentence).length > 30)
+  const long = sentences.filter((sentence) => splitWords(sentence).length > 30)
   return {
     score: rounded(score),
     findings: long.map((sentence) => `a sentence of more than 30 words: "${cut(sentence)}"`),
@@ -59,21 +59,21 @@ const filler =
 
 /** Filler words and a missing call to action lower the score. */
 function clarity(variant: Variant): Score {
-  const text = textOf(variant)
+  const text = toText(variant)
   const empty = text.match(filler) ?? []
   const findings = empty.map((word) => `the word "${word.toLowerCase()}" is filler`)
   if (variant.callToAction.trim() === '') findings.push('there is no call to action')
   if (variant.headline.trim() === '') findings.push('there is no headline')
-  const share = empty.length / Math.max(wordsOf(text).length, 1)
+  const share = empty.length / Math.max(splitWords(text).length, 1)
   const gaps = [variant.callToAction, variant.headline].filter((part) => part.trim() === '').length
   return { score: rounded(1 - share * 5 - gaps * 0.4), findings: [...new Set(findings)] }
 }
 
 /** Returns the share of covered key points: at least half of the significant words of each must occur. */
 function objectiveFit(variant: Variant, { keyPoints }: Brief): Score {
-  const said = new Set(wordsOf(textOf(variant)).map(stem))
+  const said = new Set(splitWords(toText(variant)).map(stem))
   const missed = keyPoints.filter((point) => {
-    const significant = wordsOf(point)
+    const significant = splitWords(point)
       .filter((word) => word.length > 3)
       .map(stem)
     const found = significant.filter((word) => said.has(word)).length
@@ -90,7 +90,7 @@ const riskyClaims =
 
 /** Finds claims that cannot be kept, and phrases the brief forbids ("no …", "avoid …", "never …"); 1 means no risk. */
 function policyRisk(variant: Variant, { constraints = [] }: Brief): Score {
-  const text = textOf(variant)
+  const text = toText(variant)
   const claims = (text.match(riskyClaims) ?? []).map((claim) => `the claim "${claim.toLowerCase()}"`)
   const lower = text.toLowerCase()
   const broken = constraints.flatMap((constraint) => {
@@ -124,15 +124,15 @@ function rounded(score: number): number {
   return Math.round(Math.min(Math.max(score, 0), 1) * 100) / 100
 }
 
-function textOf({ headline, body, callToAction }: Variant): string {
+function toText({ headline, body, callToAction }: Variant): string {
   return `${headline}. ${body} ${callToAction}`
 }
 
-function sentencesOf(text: string): string[] {
+function splitSentences(text: string): string[] {
   return text.split(/[.!?]+(?:\s|$)/).filter((sentence) => sentence.trim() !== '')
 }
 
-function wordsOf(text: string): string[] {
+function splitWords(text: string): string[] {
   return text.toLowerCase().match(/[\p{L}\p{N}']+/gu) ?? []
 }
 
@@ -195,7 +195,7 @@ export const scoreCopy: DefinedCapability = defineLater({
     const recommendationSet = rows
       .flatMap(({ check, score, threshold, findings }) =>
         findings.map((finding) => ({
-          severity: severityOf(check, score, threshold),
+          severity: getSeverity(check, score, threshold),
           recommendation: `Fix this: ${finding}`,
           rationale: `${check} is ${score}, the threshold is ${threshold}`,
         })),
@@ -207,7 +207,7 @@ export const scoreCopy: DefinedCapability = defineLater({
 
 const severities: readonly Severity[] = ['low', 'medium', 'high', 'critical']
 
-function severityOf(check: string, score: number, threshold: number): Severity {
+function getSeverity(check: string, score: number, threshold: number): Severity {
   if (score >= threshold) return 'low'
   if (check === 'policy_risk') return 'critical'
   return threshold - score > 0.3 ? 'high' : 'medium'

@@ -54,7 +54,7 @@ export const analyzeAssets: DefinedCapability = defineLater({
   run(given) {
     const inputs = given as Json
     const counts: Record<AssetKind, number> = { image: 0, video: 0, document: 0, link: 0, text: 0 }
-    for (const asset of listIn(inputs, 'assetBundle')) counts[kindOf(asset)]++
+    for (const asset of listIn(inputs, 'assetBundle')) counts[getKind(asset)]++
     const missing: Record<string, string[]> = {}
     for (const [format, needs] of Object.entries(formatTable)) {
       const lacks = Object.entries(needs).filter(([kind, count]) => counts[kind as AssetKind] < count)
@@ -125,7 +125,7 @@ function lengthFor(formats: readonly string[]): string {
   return formats.includes('video_post') || formats.includes('carousel_post') ? 'short' : 'medium'
 }
 
-function kindOf(asset: Json): AssetKind {
+function getKind(asset: Json): AssetKind {
   const payload = member(asset, 'payload')
   const said = [member(asset, 'type'), typeof payload === 'string' ? payload : JSON.stringify(payload ?? '')]
   for (const text of said) {

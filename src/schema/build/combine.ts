@@ -6,7 +6,7 @@ import { isObject, jsonEqual, own } from '../../base/json.ts'
 import { child } from '../../base/pointer.ts'
 import type { JsonSchema } from '../json-schema.ts'
 import { listSubschemas, type SchemaObject } from '../keywords.ts'
-import { listOf, recordOf } from '../values/schema-node.ts'
+import { getList, getRecord } from '../values/schema-node.ts'
 
 /** A schema to be written inside another: as it is, or as a reference to a definition that is added to `into`. */
 export function addDefinition(
@@ -88,12 +88,12 @@ function isPlain(schema: JsonSchema): schema is SchemaObject {
 }
 
 function merged(a: SchemaObject, b: SchemaObject): JsonSchema {
-  const properties: SchemaObject = { ...recordOf(a, 'properties') }
-  for (const [name, schema] of Object.entries(recordOf(b, 'properties'))) {
+  const properties: SchemaObject = { ...getRecord(a, 'properties') }
+  for (const [name, schema] of Object.entries(getRecord(b, 'properties'))) {
     properties[name] = Object.hasOwn(properties, name)
       ? both(properties[name] as JsonSchema, schema as JsonSchema)
       : schema
   }
-  const required = [...new Set([...listOf(a, 'required'), ...listOf(b, 'required')])]
+  const required = [...new Set([...getList(a, 'required'), ...getList(b, 'required')])]
   return { ...b, ...a, properties, ...(required.length > 0 && { required }) }
 }

@@ -9,7 +9,7 @@ interface Member {
   readonly certain: boolean
 }
 
-export function anyOf(schemas: readonly JsonSchema[]): JsonSchema {
+export function buildAnyOf(schemas: readonly JsonSchema[]): JsonSchema {
   const distinct = [...new Map(schemas.map((schema) => [JSON.stringify(schema), schema])).values()]
   if (distinct.length === 0) return true
   if (distinct.length === 1) return distinct[0] as JsonSchema
@@ -17,12 +17,12 @@ export function anyOf(schemas: readonly JsonSchema[]): JsonSchema {
   return withDefs((embed) => ({ anyOf: distinct.map((schema, index) => embed(schema, `way${index + 1}`)) }))
 }
 
-export function listOf(items: JsonSchema, maxItems: number): JsonSchema {
+export function buildListSchema(items: JsonSchema, maxItems: number): JsonSchema {
   return withDefs((embed) => ({ type: 'array', items: embed(items, 'item'), maxItems }))
 }
 
 /** A map of these members; the certain ones are required. */
-export function mapOf(members: Readonly<Record<string, Member>>): JsonSchema {
+export function buildMapSchema(members: Readonly<Record<string, Member>>): JsonSchema {
   const required = Object.keys(members).filter((name) => (own(members, name) as Member).certain)
   return withDefs((embed) => ({
     type: 'object',

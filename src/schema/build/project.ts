@@ -6,11 +6,19 @@ import { isObject, type Json } from '../../base/json.ts'
 import { type Pointer, tokens } from '../../base/pointer.ts'
 import { indexPattern } from '../condition/evaluate.ts'
 import type { JsonSchema } from '../json-schema.ts'
-import { type Held, hold, itemOf, listOf, memberOf, openNode, recordOf } from '../values/schema-node.ts'
-import { valuesOf } from '../values/schema-values.ts'
+import {
+  getItemSchemas,
+  getList,
+  getMember,
+  getRecord,
+  type Held,
+  hold,
+  openNode,
+} from '../values/schema-node.ts'
+import { getValueLookup } from '../values/schema-values.ts'
 import type { Lengths } from '../values/value-set.ts'
 import { addDefinition, both, isOpen } from './combine.ts'
-import { anyOf } from './composite-schemas.ts'
+import { buildAnyOf } from './composite-schemas.ts'
 
 export interface Projection {
   readonly schema: JsonSchema
@@ -35,8 +43,8 @@ function walk(held: readonly Held[], path: readonly string[]): Projection {
   if (token === undefined) return { schema: held.map(standalone).reduce(both, true), exact: true }
   const { parts, unions, impossible } = openNode([], held)
   if (impossible) return { schema: false, exact: true }
-  const member = memberOf(parts, token)
-  const items = indexPattern.test(token) ? itemOf(parts, Number(token)) : []
+  const member = getMember(parts, token)
+  const items = indexPattern.test(token) ? getItemSchemas(parts, Number(token)) : []
   const inside = member.forbidden ? { schema: false, exact: true } : walk([...member.held, ...items], rest)
   const schema = unions.reduce((all, { branches }) => {
     const each = branches.map((branch) => walk([branch], path).schema)
@@ -85,13 +93,13 @@ interface NamedMember {
 }
 
 /** In the order in which they are declared; those of union branches are named, but not required. */
-export function membersOf(schema: JsonSchema): readonly NamedMember[] {
+export function listMembers(schema: JsonSchema): readonly NamedMember[] {
   const found = new Map<string, boolean>()
   const visit = (held: Held, certain: boolean, depth: number) => {
     const { parts, unions } = openNode([], [held])
     for (const { schema: part } of parts) {
-      for (const name of Object.keys(recordOf(part, 'properties'))) found.set(name, found.get(name) ?? false)
-      if (certain) for (const name of listOf(part, 'required')) found.set(String(name), true)
+      for (const name of Object.keys(getRecord(part, 'properties'))) found.set(name, found.get(name) ?? false)
+      if (certain) for (const name of getList(part, 'required')) found.set(String(name), true)
     }
     if (depth > 3) return
     for (const { branches } of unions) for (const branch of branches) visit(branch, false, depth + 1)
@@ -107,8 +115,8 @@ export function undescribedFields(schema: JsonSchema): readonly string[] {
   const visit = (held: Held, depth: number) => {
     const { parts, unions } = openNode([], [held])
     for (const { schema: part } of parts) {
-      for (const name of Object.keys(recordOf(part, 'properties'))) described.add(name)
-      const hasPatterns = Object.keys(recordOf(part, 'patternProperties')).length > 0
+      for (const name of Object.keys(getRecord(part, 'properties'))) described.add(name)
+      const hasPatterns = Object.keys(getRecord(part, 'patternProperties')).length > 0
       if (hasPatterns || isObject(part['additionalProperties'])) describesAll = true
     }
     if (depth > 3) return
@@ -116,7 +124,7 @@ export function undescribedFields(schema: JsonSchema): readonly string[] {
   }
   visit(hold(schema), 0)
   if (describesAll) return []
-  return membersOf(schema).flatMap(({ name, required }) => (required && !described.has(name) ? [name] : []))
+  return listMembers(schema).flatMap(({ name, required }) => (required && !described.has(name) ? [name] : []))
 }
 
 /** What is known of any element of a list, and of any state of a loop, from the schema of the value that is bound. */
@@ -127,20 +135,20 @@ export interface Known {
 }
 
 /** The schema of any element of the list; `true` where nothing is known. */
-export function elementOf(list: JsonSchema): Known {
+export function getElementSchema(list: JsonSchema): Known {
   const values = listed(list)
   if (values !== undefined)
     return { schema: generalise(values.flatMap((each) => (Array.isArray(each) ? each : []))), exact: false }
   // Elements with a schema of their own by position, and after them all others.
   const positions = Array.from({ length: Math.min(prefixIn(list), mostPositions) + 1 }, (_, index) => index)
   const found = positions.map((index) => project(list, `/${index}`))
-  return { schema: anyOf(found.map(({ schema }) => schema)), exact: found.every(({ exact }) => exact) }
+  return { schema: buildAnyOf(found.map(({ schema }) => schema)), exact: found.every(({ exact }) => exact) }
 }
 
 /** How long the list may be. */
-export function lengthsOf(list: JsonSchema): Lengths {
+export function getLengths(list: JsonSchema): Lengths {
   const values = listed(list)
-  if (values === undefined) return valuesOf(list)([]).lists ?? { min: 0, max: Number.POSITIVE_INFINITY }
+  if (values === undefined) return getValueLookup(list)([]).lists ?? { min: 0, max: Number.POSITIVE_INFINITY }
   const lengths = values.flatMap((each) => (Array.isArray(each) ? [each.length] : []))
   return { min: Math.min(...lengths), max: Math.max(...lengths) }
 }
@@ -198,17 +206,17 @@ function generalise(values: readonly Json[], depth = 0): JsonSchema {
   if (lists.length > 0) kinds.push(listSchema(lists, depth))
   if (objects.length > 0) kinds.push(objectSchema(objects, depth))
   if (rest.size > 0) kinds.push({ enum: [...rest] })
-  return kinds.length === 0 ? true : anyOf(kinds)
+  return kinds.length === 0 ? true : buildAnyOf(kinds)
 }
 
 function numberSchema(numbers: readonly number[]): JsonSchema {
-  const { least, most } = rangeOf(numbers)
+  const { least, most } = getRange(numbers)
   const type = numbers.every(Number.isInteger) ? 'integer' : 'number'
   return { type, minimum: least, maximum: most }
 }
 
 function listSchema(lists: readonly (readonly Json[])[], depth: number): JsonSchema {
-  const { least, most } = rangeOf(lists.map(({ length }) => length))
+  const { least, most } = getRange(lists.map(({ length }) => length))
   return { type: 'array', items: generalise(lists.flat(), depth + 1), minItems: least, maxItems: most }
 }
 
@@ -230,7 +238,7 @@ function objectSchema(objects: readonly { readonly [name: string]: Json }[], dep
 }
 
 /** In one pass: spreading many thousand arguments would overflow the stack. */
-function rangeOf(numbers: readonly number[]): { readonly least: number; readonly most: number } {
+function getRange(numbers: readonly number[]): { readonly least: number; readonly most: number } {
   let least = Number.POSITIVE_INFINITY
   let most = Number.NEGATIVE_INFINITY
   for (const each of numbers) {

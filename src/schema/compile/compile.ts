@@ -78,7 +78,7 @@ export function compileSchema(schema: JsonSchema, options: CompileOptions = {}):
   const found = typeof schema === 'object' && schema !== null ? byIdentity[mode].get(schema) : undefined
   if (found !== undefined) return found
   if (mode === 'untrusted') checkSize(schema)
-  const text = textOf(schema)
+  const text = toText(schema)
   if (mode === 'untrusted') checkBytes(text)
   const key = `${mode} ${text}`
   const compiled = cache.get(key) ?? compileFresh(text, mode)
@@ -96,7 +96,7 @@ function keep(key: string, compiled: CompiledSchema): void {
   }
 }
 
-function textOf(schema: JsonSchema): string {
+function toText(schema: JsonSchema): string {
   if (
     typeof schema !== 'boolean' &&
     (typeof schema !== 'object' || schema === null || Array.isArray(schema))

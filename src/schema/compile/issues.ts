@@ -71,7 +71,7 @@ const rows: Readonly<Record<string, Row>> = {
   enum({ error }, actual) {
     const allowed = error.params['allowedValues'] as readonly unknown[]
     const near = meant(actual, allowed)
-    return mismatch(oneOf(allowed), allowed, actual, near && `Did you mean ${near}?`)
+    return mismatch(listAlternatives(allowed), allowed, actual, near && `Did you mean ${near}?`)
   },
   const({ error }, actual) {
     return mismatch(clip(error.params['allowedValue']), error.params['allowedValue'], actual)
@@ -207,7 +207,7 @@ function alternatives(branches: unknown, actual: unknown): Explanation {
   return { message: `must match one of ${count}, but is ${describe(actual)}`, actual }
 }
 
-function oneOf(values: readonly unknown[]): string {
+function listAlternatives(values: readonly unknown[]): string {
   const shown = values.slice(0, listed).map((value) => clip(value, 40))
   const rest = values.length > listed ? `, … (${values.length} in all)` : ''
   return `${values.length === 1 ? '' : 'one of '}${shown.join(', ')}${rest}`

@@ -185,7 +185,7 @@ describe('hostile evaluations', () => {
         run(json, value)
         return performance.now() - started
       })
-      expect(Math.min(...times)).toBeLessThan(200)
+      expect(Math.min(...times)).toBeLessThan(2_000)
     }
     expect(run({ '<': [1, 2] }, {}, 2)).toMatchObject({ kind: 'error' })
     expect(run({ '<': [1, 2] }, {}, 3)).toEqual({ kind: 'true' })

@@ -79,9 +79,9 @@ function valueIn(expr: Expr, item: unknown, run: Run): unknown {
     case '!=':
       return !same(valueIn(expr.left, item, run), valueIn(expr.right, item, run), run)
     case 'between': {
-      const value = numberOf(expr.value, item, run)
-      const low = numberOf(expr.low, item, run)
-      const high = numberOf(expr.high, item, run)
+      const value = getNumber(expr.value, item, run)
+      const low = getNumber(expr.low, item, run)
+      const high = getNumber(expr.high, item, run)
       return compare('<=', low, value) && compare('<=', value, high)
     }
     case 'in':
@@ -98,7 +98,7 @@ function valueIn(expr: Expr, item: unknown, run: Run): unknown {
     case 'all':
       return quantify(expr, item, run) === 'all'
     default:
-      return compare(expr.op, numberOf(expr.left, item, run), numberOf(expr.right, item, run))
+      return compare(expr.op, getNumber(expr.left, item, run), getNumber(expr.right, item, run))
   }
 }
 
@@ -142,7 +142,7 @@ function element(list: readonly unknown[], segment: string): unknown {
   return index >= 0 && index < list.length ? list[index] : missing
 }
 
-function numberOf(expr: Expr, item: unknown, run: Run): number | undefined {
+function getNumber(expr: Expr, item: unknown, run: Run): number | undefined {
   const value = valueIn(expr, item, run)
   if (typeof value === 'number' && Number.isFinite(value)) return value
   note(run, expr, value, 'a number')

@@ -28,14 +28,14 @@ export function testedForAbsence(condition: ParsedCondition): string[] {
   const visit = (expr: Expr) => {
     if (expr.op === 'missing')
       for (const each of expr.vars) if (each.from === 'root') found.add(each.path.join('.'))
-    for (const part of partsOf(expr)) visit(part)
+    for (const part of getParts(expr)) visit(part)
   }
   visit(condition.expr)
   return [...found]
 }
 
 /** The path of a variable from the root; undefined when it looks into the elements of a list written in the condition. */
-function pathOf(variable: Var, item: readonly string[] | undefined): readonly string[] | undefined {
+function getPath(variable: Var, item: readonly string[] | undefined): readonly string[] | undefined {
   if (variable.from === 'root') return variable.path
   return item && [...item, ...variable.path]
 }
@@ -49,7 +49,7 @@ function collect(
     case 'literal':
       return
     case 'var': {
-      const path = pathOf(expr, item)
+      const path = getPath(expr, item)
       if (path !== undefined) found(path)
       return
     }
@@ -57,16 +57,16 @@ function collect(
     case 'all':
     case 'none': {
       collect(expr.list, item, found)
-      const list = expr.list.op === 'var' ? pathOf(expr.list, item) : undefined
+      const list = expr.list.op === 'var' ? getPath(expr.list, item) : undefined
       collect(expr.body, list && [...list, '*'], found)
       return
     }
     default:
-      for (const part of partsOf(expr)) collect(part, item, found)
+      for (const part of getParts(expr)) collect(part, item, found)
   }
 }
 
-function partsOf(expr: Expr): readonly Expr[] {
+function getParts(expr: Expr): readonly Expr[] {
   switch (expr.op) {
     case 'and':
     case 'or':
@@ -112,7 +112,7 @@ function renderWhole(expr: Expr, allowance: Allowance): string {
     case 'literal':
       return clip(expr.value, 80)
     case 'var':
-      return nameOf(expr)
+      return getName(expr)
     case 'and':
     case 'or':
       return expr.args.map(inner).filter(Boolean).join(` ${expr.op} `)
@@ -137,7 +137,7 @@ function simple(expr: Expr): boolean {
   return ['var', 'literal', 'missing', 'some', 'all', 'none'].includes(expr.op)
 }
 
-function nameOf({ from, path }: Var): string {
+function getName({ from, path }: Var): string {
   if (from === 'item') return ['item', ...path].join('.')
   return path.length === 0 ? 'value' : path.join('.')
 }

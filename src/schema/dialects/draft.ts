@@ -19,18 +19,18 @@ const dialects: readonly (readonly [uri: string, draft: Draft])[] = [
 export const knownDialects = dialects.map(([uri]) => uri)
 
 const drafts: ReadonlyMap<string, Draft> = new Map([
-  ...dialects.map(([uri, draft]) => [nameOf(uri), draft] as const),
+  ...dialects.map(([uri, draft]) => [getName(uri), draft] as const),
   ['json-schema.org/schema', '2020-12'],
 ])
 
 /** `http` and `https`, with and without an empty fragment, are the same name. */
-function nameOf(uri: string): string {
+function getName(uri: string): string {
   return uri.replace(/^https?:\/\//, '').replace(/#$/, '')
 }
 
 /** The draft that a URI names. */
 export function draftOfUri(uri: string): Draft | undefined {
-  const name = nameOf(uri)
+  const name = getName(uri)
   const openapi = /^spec\.openapis\.org\/oas\/(3\.[01])\//.exec(name)
   if (openapi !== null) return openapi[1] === '3.0' ? 'openapi-3.0' : 'openapi-3.1'
   return drafts.get(name)

@@ -95,7 +95,7 @@ interface Visit {
 function collect(root: SchemaObject, draft: Draft): Visit[] {
   const visits: Visit[] = []
   const seen = new Set<SchemaObject>()
-  const queue: Visit[] = [visitOf(root, draft, root)]
+  const queue: Visit[] = [toVisit(root, draft, root)]
   for (const visit of queue) {
     if (seen.has(visit.schema)) continue
     seen.add(visit.schema)
@@ -113,10 +113,10 @@ function collect(root: SchemaObject, draft: Draft): Visit[] {
 function enter(schema: SchemaObject, parent: Visit): Visit {
   const declared = findDraft(schema)
   const draft = declared === 'undeclared' || declared === 'unknown' ? parent.draft : declared
-  return startsResource(schema, draft) ? visitOf(schema, draft, schema) : { ...parent, schema }
+  return startsResource(schema, draft) ? toVisit(schema, draft, schema) : { ...parent, schema }
 }
 
-function visitOf(schema: SchemaObject, draft: Draft, resource: SchemaObject): Visit {
+function toVisit(schema: SchemaObject, draft: Draft, resource: SchemaObject): Visit {
   const recursive = draft === '2019-09' && own(resource, '$recursiveAnchor') === true
   return { schema, draft, resource, recursive }
 }

@@ -8,7 +8,7 @@ import { child, type Pointer } from '../../base/pointer.ts'
 import { refers } from '../build/combine.ts'
 import { type CompileOptions, compileSchema } from '../compile/compile.ts'
 import type { JsonSchema } from '../json-schema.ts'
-import { type Held, hold, listOf, numberAt, type Part, recordOf } from '../values/schema-node.ts'
+import { getList, getRecord, type Held, hold, numberAt, type Part } from '../values/schema-node.ts'
 import { isVacantTogether } from '../values/schema-values.ts'
 import { always, any, depends, every, negate, never, type Truth } from '../values/truth.ts'
 import { proofGap } from './fit-proof.ts'
@@ -61,7 +61,7 @@ interface Site {
 
 type Row = (site: Site) => Truth
 
-function truthOf(schema: unknown, site: Site): Truth {
+function getTruth(schema: unknown, site: Site): Truth {
   if (--site.question.steps.left < 0) return depends
   if (schema === false) return never
   if (!isObject(schema)) return always
@@ -76,11 +76,11 @@ function truthOfKeyword(keyword: string, site: Site): Truth {
 const rows: ReadonlyMap<string, Row> = new Map<string, Row>([
   ['type', ({ part }) => ([own(part.schema, 'type')].flat().includes('object') ? always : never)],
   ['const', (site) => isListed([own(site.part.schema, 'const') as Json], site)],
-  ['enum', (site) => isListed(listOf(site.part.schema, 'enum') as Json[], site)],
+  ['enum', (site) => isListed(getList(site.part.schema, 'enum') as Json[], site)],
   ['required', (site) => every(names(site, 'required').map((name) => isPresent(name, site)))],
   ['minProperties', (site) => negate(hasFewerThan(numberAt(site.part.schema, 'minProperties') ?? 0, site))],
   ['maxProperties', (site) => hasFewerThan((numberAt(site.part.schema, 'maxProperties') ?? 0) + 1, site)],
-  ['properties', (site) => ofMembers(site, (name) => recordOf(site.part.schema, 'properties')[name])],
+  ['properties', (site) => ofMembers(site, (name) => getRecord(site.part.schema, 'properties')[name])],
   ['patternProperties', patternProperties],
   [
     'additionalProperties',
@@ -96,7 +96,7 @@ const rows: ReadonlyMap<string, Row> = new Map<string, Row>([
   ['allOf', (site) => every(branches('allOf', site))],
   ['anyOf', (site) => any(branches('anyOf', site))],
   ['oneOf', (site) => exactlyOne(branches('oneOf', site))],
-  ['not', (site) => negate(truthOf(own(site.part.schema, 'not'), site))],
+  ['not', (site) => negate(getTruth(own(site.part.schema, 'not'), site))],
   ['if', conditional],
   ['$ref', reference],
   ['$dynamicRef', () => depends],
@@ -104,10 +104,10 @@ const rows: ReadonlyMap<string, Row> = new Map<string, Row>([
   ['unevaluatedProperties', unevaluatedProperties],
 ])
 
-const names = ({ part }: Site, keyword: string) => listOf(part.schema, keyword).map(String)
+const names = ({ part }: Site, keyword: string) => getList(part.schema, keyword).map(String)
 
 const branches = (keyword: string, site: Site) =>
-  listOf(site.part.schema, keyword).map((branch) => truthOf(branch, site))
+  getList(site.part.schema, keyword).map((branch) => getTruth(branch, site))
 
 function isPresent(name: string, { object }: Site): Truth {
   const member = object.get(name)
@@ -148,8 +148,8 @@ function satisfies(schema: JsonSchema, wanted: unknown, { part, question }: Site
 function isNamed(name: string, site: Site): boolean {
   const { schema } = site.part
   return (
-    Object.hasOwn(recordOf(schema, 'properties'), name) ||
-    Object.keys(recordOf(schema, 'patternProperties')).some((pattern) => matches(pattern, name, site))
+    Object.hasOwn(getRecord(schema, 'properties'), name) ||
+    Object.keys(getRecord(schema, 'patternProperties')).some((pattern) => matches(pattern, name, site))
   )
 }
 
@@ -158,7 +158,7 @@ function matches(pattern: string, name: string, { question }: Site): boolean {
 }
 
 function patternProperties(site: Site): Truth {
-  const patterns = Object.entries(recordOf(site.part.schema, 'patternProperties'))
+  const patterns = Object.entries(getRecord(site.part.schema, 'patternProperties'))
   return every(
     patterns.map(([pattern, wanted]) =>
       ofMembers(site, (name) => (matches(pattern, name, site) ? wanted : undefined)),
@@ -178,10 +178,10 @@ function propertyNames(site: Site): Truth {
 /** If a member is there, others are (a list of names), or the object satisfies another schema. */
 function ofDependencies(keyword: string, site: Site): Truth {
   return every(
-    Object.entries(recordOf(site.part.schema, keyword)).map(([name, wanted]) => {
+    Object.entries(getRecord(site.part.schema, keyword)).map(([name, wanted]) => {
       const follows = Array.isArray(wanted)
         ? every(wanted.map((each) => isPresent(String(each), site)))
-        : truthOf(wanted, site)
+        : getTruth(wanted, site)
       return any([negate(isPresent(name, site)), follows])
     }),
   )
@@ -196,7 +196,7 @@ function exactlyOne(truths: readonly Truth[]): Truth {
 function conditional(site: Site): Truth {
   const { schema } = site.part
   const [test, then, otherwise] = [own(schema, 'if'), own(schema, 'then'), own(schema, 'else')].map((each) =>
-    truthOf(each, site),
+    getTruth(each, site),
   ) as [Truth, Truth, Truth]
   return {
     mayHold: (test.mayHold && then.mayHold) || (test.mayFail && otherwise.mayHold),
@@ -206,7 +206,7 @@ function conditional(site: Site): Truth {
 
 function reference(site: Site): Truth {
   const target = site.part.scope.resolve(site.part.schema)
-  return target === undefined ? depends : truthOf(target, site)
+  return target === undefined ? depends : getTruth(target, site)
 }
 
 /** Equal to one of the values: then it has exactly the members of that value. */
@@ -253,7 +253,7 @@ function isEvaluated(name: string, site: Site, top: boolean): Truth {
   if (!top && Object.hasOwn(schema, 'unevaluatedProperties')) return always
   const target = Object.hasOwn(schema, '$ref') ? scope.resolve(schema) : undefined
   return any(
-    [target, ...listOf(schema, 'allOf')].map((each) =>
+    [target, ...getList(schema, 'allOf')].map((each) =>
       isObject(each) ? isEvaluated(name, { ...site, part: { schema: each, scope } }, false) : never,
     ),
   )

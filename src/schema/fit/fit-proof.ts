@@ -7,15 +7,15 @@ import { isObject, type Json, jsonEqual, own } from '../../base/json.ts'
 import { child, type Pointer } from '../../base/pointer.ts'
 import { type CompileOptions, compileSchema } from '../compile/compile.ts'
 import {
+  getItemKeywords,
+  getItemSchemas,
+  getList,
+  getMember,
+  getRecord,
   type Held,
-  itemOf,
-  itemsOf,
-  listOf,
-  memberOf,
   openNode,
   type Part,
   prefixLength,
-  recordOf,
 } from '../values/schema-node.ts'
 import { lookupIn, ownSet } from '../values/schema-values.ts'
 import { isAbsent, listed, meet, type ValueSet } from '../values/value-set.ts'
@@ -94,7 +94,7 @@ function gapOfKeyword(left: Left, { part, keyword }: Wanted, spot: Spot): Gap | 
   if (left.parts.some((each) => sameKeyword(each, part, keyword))) return undefined
   switch (keyword) {
     case 'properties':
-      return firstGap(Object.keys(recordOf(part.schema, keyword)), (name) =>
+      return firstGap(Object.keys(getRecord(part.schema, keyword)), (name) =>
         memberGap(left, { part, name }, spot),
       )
     case 'additionalProperties':
@@ -122,9 +122,9 @@ function firstGap<T>(list: readonly T[], gap: (each: T) => Gap | undefined): Gap
 
 function memberGap(left: Left, { part, name }: { part: Part; name: string }, spot: Spot): Gap | undefined {
   if (!left.set.objects) return undefined
-  const member = memberOf(left.parts, name)
+  const member = getMember(left.parts, name)
   if (member.forbidden) return undefined
-  const to = { schema: recordOf(part.schema, 'properties')[name], scope: part.scope }
+  const to = { schema: getRecord(part.schema, 'properties')[name], scope: part.scope }
   return gapIn({ base: [], fresh: member.held }, to, { ...spot, pointer: child(spot.pointer, name) })
 }
 
@@ -133,20 +133,20 @@ function additionalGap(left: Left, part: Part, spot: Spot): Gap | undefined {
   const keyword = 'additionalProperties'
   const to = { schema: own(part.schema, keyword), scope: part.scope }
   if (!left.set.objects || to.schema === true) return undefined
-  if (Object.keys(recordOf(part.schema, 'patternProperties')).length > 0)
+  if (Object.keys(getRecord(part.schema, 'patternProperties')).length > 0)
     return { pointer: spot.pointer, keyword }
-  const named = recordOf(part.schema, 'properties')
-  const names = new Set(left.parts.flatMap(({ schema }) => Object.keys(recordOf(schema, 'properties'))))
+  const named = getRecord(part.schema, 'properties')
+  const names = new Set(left.parts.flatMap(({ schema }) => Object.keys(getRecord(schema, 'properties'))))
   const others = [...names].filter((name) => !Object.hasOwn(named, name))
   const gap = firstGap(others, (name) => {
-    const member = memberOf(left.parts, name)
+    const member = getMember(left.parts, name)
     if (member.forbidden) return undefined
     return gapIn({ base: [], fresh: member.held }, to, { ...spot, pointer: child(spot.pointer, name) })
   })
   if (gap !== undefined) return gap
   const closed = left.parts.filter(
     ({ schema }) =>
-      own(schema, keyword) !== undefined && Object.keys(recordOf(schema, 'patternProperties')).length === 0,
+      own(schema, keyword) !== undefined && Object.keys(getRecord(schema, 'patternProperties')).length === 0,
   )
   const rest = closed.map(({ schema, scope }) => ({ schema: own(schema, keyword), scope }))
   const inRest = gapIn({ base: [], fresh: rest }, to, spot)
@@ -155,13 +155,13 @@ function additionalGap(left: Left, part: Part, spot: Spot): Gap | undefined {
 
 function itemsGap(left: Left, part: Part, spot: Spot): Gap | undefined {
   const max = left.set.lists?.max ?? 0
-  const { prefix, rest } = itemsOf(part)
+  const { prefix, rest } = getItemKeywords(part)
   const longest = Math.min(Math.max(prefixLength(left.parts), prefix.length), max, 1_000)
   const at = (index: number | 'rest', to: unknown) =>
     to === undefined
       ? undefined
       : gapIn(
-          { base: [], fresh: itemOf(left.parts, index) },
+          { base: [], fresh: getItemSchemas(left.parts, index) },
           { schema: to, scope: part.scope },
           {
             ...spot,
@@ -176,7 +176,7 @@ function itemsGap(left: Left, part: Part, spot: Spot): Gap | undefined {
 }
 
 function unionGap(left: Left, { part, keyword }: Wanted, spot: Spot): Gap | undefined {
-  const branches = listOf(part.schema, keyword).map((schema) => ({ schema, scope: part.scope }))
+  const branches = getList(part.schema, keyword).map((schema) => ({ schema, scope: part.scope }))
   const fits = (from: Left, to: Held) => gapIn({ base: from.parts, fresh: [] }, to, spot) === undefined
   const apart = (from: Left, to: Held) => isAbsent(meet(from.set, lookupIn([to])([])))
   const covered = (from: Left) =>

@@ -1,6 +1,6 @@
 /** One row per keyword that speaks about the value itself: does it hold for every value on the left? */
 import { own } from '../../base/json.ts'
-import { listOf, memberOf, numberAt, type Part } from '../values/schema-node.ts'
+import { getList, getMember, numberAt, type Part } from '../values/schema-node.ts'
 import { ownSet } from '../values/schema-values.ts'
 import { isWithin, type ValueSet } from '../values/value-set.ts'
 
@@ -132,11 +132,11 @@ function wholeStep({ set, parts }: Left, { schema }: Part): boolean {
 }
 
 function requires({ parts }: Left, { schema }: Part): boolean {
-  return listOf(schema, 'required').every((name) => memberOf(parts, String(name)).required)
+  return getList(schema, 'required').every((name) => getMember(parts, String(name)).required)
 }
 
 function countsMembers({ parts }: Left, { schema }: Part): boolean {
-  const names = new Set(parts.flatMap((part) => listOf(part.schema, 'required')))
+  const names = new Set(parts.flatMap((part) => getList(part.schema, 'required')))
   return names.size >= (numberAt(schema, 'minProperties') ?? Number.NaN)
 }
 

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { compileSchema } from '../compile/compile.ts'
 import type { JsonSchema } from '../json-schema.ts'
-import { fitOf } from './fit.ts'
+import { checkFit } from './fit.ts'
 
 const object = (properties: Record<string, JsonSchema>, more: Record<string, unknown> = {}): JsonSchema => ({
   type: 'object',
@@ -19,14 +19,14 @@ it('decides by validation where the values are known, however deep they are', ()
     properties: { persona: { type: 'string' }, tags: { type: 'array', items: { enum: ['a', 'b'] } } },
     required: ['persona'],
   }
-  expect(fitOf({ const: { persona: 'x', tags: ['a'] } }, wanted)).toEqual({ kind: 'yes' })
-  expect(fitOf({ const: { persona: 'x', tags: ['c'] } }, wanted)).toMatchObject({
+  expect(checkFit({ const: { persona: 'x', tags: ['a'] } }, wanted)).toEqual({ kind: 'yes' })
+  expect(checkFit({ const: { persona: 'x', tags: ['c'] } }, wanted)).toMatchObject({
     kind: 'no',
     pointer: '/tags/0',
     keyword: 'enum',
   })
-  expect(fitOf({ enum: [{ persona: 'x' }, { persona: 'y', tags: [] }] }, wanted)).toEqual({ kind: 'yes' })
-  expect(fitOf({ enum: [{ persona: 'x' }, {}] }, wanted)).toMatchObject({ kind: 'no', witness: {} })
+  expect(checkFit({ enum: [{ persona: 'x' }, { persona: 'y', tags: [] }] }, wanted)).toEqual({ kind: 'yes' })
+  expect(checkFit({ enum: [{ persona: 'x' }, {}] }, wanted)).toMatchObject({ kind: 'no', witness: {} })
 })
 
 describe('yes', () => {
@@ -98,12 +98,12 @@ describe('yes', () => {
     ],
   ]
   it.each(cases)('%j fits %j', (from, to) => {
-    expect(fitOf(from, to)).toEqual({ kind: 'yes' })
+    expect(checkFit(from, to)).toEqual({ kind: 'yes' })
   })
 
   it('every schema fits itself, also one that refers to itself', () => {
     const tree: JsonSchema = { type: 'object', properties: { kids: { type: 'array', items: { $ref: '#' } } } }
-    expect(fitOf(tree, structuredClone(tree))).toEqual({ kind: 'yes' })
+    expect(checkFit(tree, structuredClone(tree))).toEqual({ kind: 'yes' })
   })
 })
 
@@ -139,7 +139,7 @@ describe('no, with a value that shows it', () => {
     [number, { not: { const: 1 } }, '', 'not'],
   ]
   it.each(cases)('%j does not fit %j: %s %s', (from, to, pointer, keyword) => {
-    const result = fitOf(from, to)
+    const result = checkFit(from, to)
     expect(result).toMatchObject({ kind: 'no', pointer, keyword })
     if (result.kind !== 'no') return
     expect(compileSchema(from).accepts(result.witness)).toBe(true)
@@ -148,13 +148,13 @@ describe('no, with a value that shows it', () => {
 })
 
 it('is unknown where neither can be shown, and says where', () => {
-  expect(fitOf({ type: 'string', pattern: '^ab$' }, { type: 'string', pattern: '^a' })).toEqual({
+  expect(checkFit({ type: 'string', pattern: '^ab$' }, { type: 'string', pattern: '^a' })).toEqual({
     kind: 'unknown',
     pointer: '',
     keyword: 'pattern',
   })
   const secret = object({ a: { type: 'string', format: 'uuid' } })
-  expect(fitOf(secret, object({ a: { type: 'string', minLength: 36 } }))).toEqual({
+  expect(checkFit(secret, object({ a: { type: 'string', minLength: 36 } }))).toEqual({
     kind: 'unknown',
     pointer: '/a',
     keyword: 'minLength',
@@ -185,6 +185,6 @@ it('answers within bounds for schemas that unfold without end', () => {
     $ref: '#/$defs/m',
   }
   const started = performance.now()
-  expect(['yes', 'unknown']).toContain(fitOf(left, right).kind)
+  expect(['yes', 'unknown']).toContain(checkFit(left, right).kind)
   expect(performance.now() - started).toBeLessThan(5_000)
 })

@@ -8,7 +8,15 @@ import type { Pointer } from '../../base/pointer.ts'
 import { type CompiledSchema, type CompileOptions, compileSchema } from '../compile/compile.ts'
 import type { JsonSchema } from '../json-schema.ts'
 import { holdsNumber } from '../values/number-set.ts'
-import { type Held, hold, itemOf, memberOf, openNode, type Part, recordOf } from '../values/schema-node.ts'
+import {
+  getItemSchemas,
+  getMember,
+  getRecord,
+  type Held,
+  hold,
+  openNode,
+  type Part,
+} from '../values/schema-node.ts'
 import { ownSet } from '../values/schema-values.ts'
 import type { ValueSet } from '../values/value-set.ts'
 import { proofGap } from './fit-proof.ts'
@@ -22,9 +30,9 @@ export type Fit =
 
 /**
  * @example
- * fitOf({ type: 'integer', minimum: 1 }, { type: 'number', exclusiveMinimum: 0 }) // { kind: 'yes' }
+ * checkFit({ type: 'integer', minimum: 1 }, { type: 'number', exclusiveMinimum: 0 }) // { kind: 'yes' }
  */
-export function fitOf(from: JsonSchema, to: JsonSchema, options: CompileOptions = {}): Fit {
+export function checkFit(from: JsonSchema, to: JsonSchema, options: CompileOptions = {}): Fit {
   const gap = proofGap(hold(from), hold(to), options)
   if (gap === undefined) return { kind: 'yes' }
   const [source, target] = [compileSchema(from, options), compileSchema(to, options)]
@@ -33,7 +41,7 @@ export function fitOf(from: JsonSchema, to: JsonSchema, options: CompileOptions 
     const wrong = values.find((value) => !target.accepts(value))
     return wrong === undefined ? { kind: 'yes' } : refuted(wrong, target)
   }
-  for (const witness of samplesOf(from, to)) {
+  for (const witness of makeSamples(from, to)) {
     if (source.accepts(witness) && !target.accepts(witness)) return refuted(witness, target)
   }
   return { kind: 'unknown', ...gap }
@@ -61,7 +69,7 @@ function refuted(witness: Json, target: CompiledSchema): Fit {
 // Values that a schema probably allows and another perhaps does not: ends of intervals, short and long lists, absent and
 // additional members, with the numbers and names of either schema. Candidates only; `fit` asks Ajv about each.
 
-function samplesOf(from: JsonSchema, to: JsonSchema): readonly Json[] {
+function makeSamples(from: JsonSchema, to: JsonSchema): readonly Json[] {
   const hints = collectHints([from, to])
   return sample({ base: [], fresh: [hold(from)] }, hints, { depth: 0, steps: { left: 2_000 } }).slice(
     0,
@@ -120,7 +128,7 @@ function scalars(set: ValueSet, hints: Hints): Json[] {
     n - 1,
     n + 0.5,
   ])
-  const texts = ['', 'x', ...hints.texts, ...hints.numbers.flatMap((n) => textOf(n))]
+  const texts = ['', 'x', ...hints.texts, ...hints.numbers.flatMap((n) => makeTexts(n))]
   return [
     ...(set.strings === 'any' ? texts : set.strings),
     ...(numbers === undefined
@@ -133,7 +141,7 @@ function scalars(set: ValueSet, hints: Hints): Json[] {
 }
 
 /** Texts as long as a number that may be a limit, and one longer or shorter. */
-function textOf(length: number): string[] {
+function makeTexts(length: number): string[] {
   if (!Number.isInteger(length) || length < 1 || length > 2_000) return []
   return [length - 1, length, length + 1].map((each) => 'x'.repeat(each))
 }
@@ -147,8 +155,9 @@ function lists({ parts, set }: Node, hints: Hints, spot: Spot): Json[] {
   const { min, max } = set.lists ?? { min: 0, max: 0 }
   const near = [min, min + 1, max, ...hints.numbers, ...hints.numbers.map((n) => n + 1)]
   const sizes = [...new Set(near)].filter((n) => Number.isInteger(n) && n >= min && n <= Math.min(max, 200))
-  const each = sample({ base: [], fresh: itemOf(parts, 0) }, hints, spot).slice(0, mostInner)
-  const at = (index: number) => sample({ base: [], fresh: itemOf(parts, index) }, hints, spot)[0] ?? null
+  const each = sample({ base: [], fresh: getItemSchemas(parts, 0) }, hints, spot).slice(0, mostInner)
+  const at = (index: number) =>
+    sample({ base: [], fresh: getItemSchemas(parts, index) }, hints, spot)[0] ?? null
   return sizes.flatMap((size) => {
     const first = Array.from({ length: size }, (_, index) => (index < 4 ? at(index) : at(4)))
     if (size === 0 || size > 4) return [first]
@@ -161,10 +170,10 @@ function lists({ parts, set }: Node, hints: Hints, spot: Spot): Json[] {
 }
 
 function objects({ parts }: Node, hints: Hints, spot: Spot): Json[] {
-  const declared = parts.flatMap(({ schema }) => Object.keys(recordOf(schema, 'properties')))
+  const declared = parts.flatMap(({ schema }) => Object.keys(getRecord(schema, 'properties')))
   const names = [...new Set([...declared, ...hints.names, 'additional'])].slice(0, 60)
   const members = names.flatMap((name) => {
-    const { held, required, forbidden } = memberOf(parts, name)
+    const { held, required, forbidden } = getMember(parts, name)
     const values = forbidden ? [] : sample({ base: [], fresh: held }, hints, spot).slice(0, mostInner * 2)
     return values.length === 0 ? [] : [{ name, required, declared: declared.includes(name), values }]
   })

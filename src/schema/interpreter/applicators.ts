@@ -65,7 +65,7 @@ export const applicators: Readonly<Record<string, Row<Applying>>> = {
     return (value, run) => {
       if (!Array.isArray(value)) return true
       if (run.evaluated !== undefined) run.evaluated.prefix = Math.max(run.evaluated.prefix, sites.length)
-      return eachItem(value, run, { from: 0, to: sites.length, siteOf: (index) => sites[index] as Site })
+      return eachItem(value, run, { from: 0, to: sites.length, getSite: (index) => sites[index] as Site })
     }
   },
   items(held, { site, schema, below }) {
@@ -77,7 +77,7 @@ export const applicators: Readonly<Record<string, Row<Applying>>> = {
       if (run.evaluated !== undefined) run.evaluated.allItems = true
       if (held === false)
         return value.length <= from || run.report(site, 'items', { params: { limit: from } })
-      return eachItem(value, run, { from, to: value.length, siteOf: () => inner })
+      return eachItem(value, run, { from, to: value.length, getSite: () => inner })
     }
   },
   contains: makeContains,
@@ -146,8 +146,8 @@ export const applicators: Readonly<Record<string, Row<Applying>>> = {
       })
   },
   additionalProperties(held, { site, schema, below, regex }) {
-    const named = new Set(Object.keys(recordOf(own(schema, 'properties'))))
-    const patterns = Object.keys(recordOf(own(schema, 'patternProperties'))).map((text) => regex(text, 'u'))
+    const named = new Set(Object.keys(toRecord(own(schema, 'properties'))))
+    const patterns = Object.keys(toRecord(own(schema, 'patternProperties'))).map((text) => regex(text, 'u'))
     const inner = below('additionalProperties')
     return (value, run) =>
       eachMember(value, run, (name) => {
@@ -232,13 +232,13 @@ function tryBranches(branches: readonly Site[], value: unknown, branching: Branc
 interface Items {
   readonly from: number
   readonly to: number
-  siteOf(index: number): Site
+  getSite(index: number): Site
 }
 
-function eachItem(value: readonly unknown[], run: Run, { from, to, siteOf }: Items): boolean {
+function eachItem(value: readonly unknown[], run: Run, { from, to, getSite }: Items): boolean {
   let ok = true
   for (let index = from; index < to && index < value.length; index++) {
-    if (run.applyInside(siteOf(index), value[index], index)) continue
+    if (run.applyInside(getSite(index), value[index], index)) continue
     ok = false
     if (!run.collecting) return false
   }
@@ -276,7 +276,7 @@ function makeContains(_: unknown, { site, schema, below }: Applying): Check {
   }
 }
 
-function recordOf(value: unknown): SchemaObject {
+function toRecord(value: unknown): SchemaObject {
   return isObject(value) ? value : {}
 }
 

@@ -192,7 +192,7 @@ function formatTest(name: string): ((value: unknown) => boolean) | undefined {
 function findEqualItems(items: readonly unknown[]): { readonly i: number; readonly j: number } | undefined {
   const seen = new Map<unknown, number>()
   for (let i = 0; i < items.length; i++) {
-    const name = nameOf(items[i])
+    const name = getName(items[i])
     const j = seen.get(name)
     if (j !== undefined) return { i, j }
     seen.set(name, i)
@@ -201,17 +201,17 @@ function findEqualItems(items: readonly unknown[]): { readonly i: number; readon
 }
 
 /** Scalars name themselves; text of a container begins with a character that marks it as such. */
-function nameOf(item: unknown): unknown {
+function getName(item: unknown): unknown {
   if (typeof item === 'string') return `"${item}`
-  return typeof item === 'object' && item !== null ? textOf(item) : item
+  return typeof item === 'object' && item !== null ? toText(item) : item
 }
 
-function textOf(item: unknown): string {
+function toText(item: unknown): string {
   if (typeof item !== 'object' || item === null)
     return Object.is(item, -0) ? '0' : (JSON.stringify(item) ?? 'undefined')
-  if (Array.isArray(item)) return `[${item.map(textOf).join(',')}]`
+  if (Array.isArray(item)) return `[${item.map(toText).join(',')}]`
   const members = Object.keys(item)
     .sort()
-    .map((key) => `${JSON.stringify(key)}:${textOf(Reflect.get(item, key))}`)
+    .map((key) => `${JSON.stringify(key)}:${toText(Reflect.get(item, key))}`)
   return `{${members.join(',')}}`
 }

@@ -147,7 +147,7 @@ class Sites {
     if (!isObject(schema)) return this.#make(schema, pointer, resource)
     let site = this.#sites.get(schema)
     if (site === undefined) {
-      site = this.#make(schema, pointer, this.#options.names.resourceOf(schema) ?? resource)
+      site = this.#make(schema, pointer, this.#options.names.findResource(schema) ?? resource)
       this.#sites.set(schema, site)
     }
     return site

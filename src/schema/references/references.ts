@@ -26,7 +26,7 @@ export function schemaGraph(root: JsonSchema, names: Names = collectNames(root))
   const stack: Visit[] = [{ schema: root, pointer: '', applies: 'here', resource: names.root }]
   for (let visit = stack.pop(); visit !== undefined; visit = stack.pop()) {
     if (graph.has(visit.schema)) continue
-    const resource = names.resourceOf(visit.schema) ?? visit.resource
+    const resource = names.findResource(visit.schema) ?? visit.resource
     const leadsTo: Visit[] = listSubschemas(visit.schema, visit.pointer).map((part) => ({
       ...part,
       resource,
@@ -59,7 +59,7 @@ export function referenceResolver(root: JsonSchema): (schema: SchemaObject) => S
     const ref = own(schema, '$ref')
     if (typeof ref !== 'string') return undefined
     names ??= collectNames(root)
-    const target = names.resolve(ref, names.resourceOf(schema) ?? names.root)
+    const target = names.resolve(ref, names.findResource(schema) ?? names.root)
     return target === undefined || typeof target.schema === 'boolean' ? undefined : target.schema
   }
 }

@@ -24,7 +24,7 @@ interface Target {
 export interface Names {
   readonly root: Resource
   /** The resource that a schema object is part of; `undefined` below a keyword that holds no schemas. */
-  resourceOf(schema: Readonly<SchemaObject>): Resource | undefined
+  findResource(schema: Readonly<SchemaObject>): Resource | undefined
   /** What a reference leads to; `undefined` when it leads nowhere. */
   resolve(ref: string, from: Resource): Target | undefined
   /** Two schemas claim the same URI. */
@@ -48,7 +48,7 @@ export function collectNames(root: JsonSchema, { others, hasNames = true }: Name
   return {
     root: main,
     duplicates: collected.duplicates,
-    resourceOf: (schema) => collected.owners.get(schema),
+    findResource: (schema) => collected.owners.get(schema),
     resolve: (ref, from) => resolve(collected, ref, from),
   }
 }

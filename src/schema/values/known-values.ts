@@ -22,7 +22,7 @@ export interface World {
   readonly ofEach: ReadonlyMap<string, readonly OfEach[]>
 }
 
-export function worldOf(lookup: Lookup): World {
+export function createWorld(lookup: Lookup): World {
   return { lookup, facts: new Map(), ofEach: new Map() }
 }
 

@@ -16,7 +16,7 @@ import {
   never,
   type Truth,
 } from './truth.ts'
-import { isAbsent, nothing, setOf, type ValueSet } from './value-set.ts'
+import { isAbsent, nothing, toValueSet, type ValueSet } from './value-set.ts'
 
 /** Decides a condition for elements of a list; given by `solve.ts`, which knows more than this file. */
 export interface Solver {
@@ -73,7 +73,7 @@ export function evaluateTruth({ expr, world, item }: Question, solver: Solver): 
 /** The values that an operand may have; an operator has a boolean. */
 export function setOfExpr(question: Question, solver: Solver): ValueSet {
   const { expr, world, item } = question
-  if (expr.op === 'literal') return setOf([expr.value])
+  if (expr.op === 'literal') return toValueSet([expr.value])
   if (expr.op === 'var') return setIn(world, expr, item)
   const { mayHold, mayFail } = evaluateTruth(question, solver)
   return { ...nothing, booleans: (mayFail ? 1 : 0) | (mayHold ? 2 : 0) }

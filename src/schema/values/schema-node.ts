@@ -74,10 +74,10 @@ export function openNode(base: readonly Part[], fresh: readonly Held[]): SchemaN
       if (target !== undefined) queue.push({ schema: target, scope })
     }
     if (Object.hasOwn(schema, 'allOf'))
-      for (const branch of listOf(schema, 'allOf')) queue.push({ schema: branch, scope })
+      for (const branch of getList(schema, 'allOf')) queue.push({ schema: branch, scope })
     for (const keyword of ['anyOf', 'oneOf'] as const) {
       if (!Object.hasOwn(schema, keyword)) continue
-      const branches = listOf(schema, keyword).map((branch) => ({ schema: branch, scope }))
+      const branches = getList(schema, keyword).map((branch) => ({ schema: branch, scope }))
       if (branches.length > 0) unions.push({ keyword, branches })
     }
   }
@@ -94,18 +94,18 @@ interface Member {
   readonly declared: boolean
 }
 
-export function memberOf(parts: readonly Part[], name: string): Member {
+export function getMember(parts: readonly Part[], name: string): Member {
   const held: Held[] = []
   let [required, forbidden, declared] = [false, false, false]
   for (const { schema, scope } of parts) {
-    const properties = recordOf(schema, 'properties')
+    const properties = getRecord(schema, 'properties')
     const rest = own(schema, 'additionalProperties')
-    required ||= listOf(schema, 'required').includes(name)
+    required ||= getList(schema, 'required').includes(name)
     if (Object.hasOwn(properties, name)) {
       held.push({ schema: properties[name], scope })
       declared = true
       forbidden ||= properties[name] === false
-    } else if (rest !== undefined && Object.keys(recordOf(schema, 'patternProperties')).length === 0) {
+    } else if (rest !== undefined && Object.keys(getRecord(schema, 'patternProperties')).length === 0) {
       held.push({ schema: rest, scope })
       forbidden ||= rest === false
     }
@@ -114,9 +114,9 @@ export function memberOf(parts: readonly Part[], name: string): Member {
 }
 
 /** What is said about the element at an index; `rest` asks about those after all that have a schema of their own. */
-export function itemOf(parts: readonly Part[], index: number | 'rest'): Held[] {
+export function getItemSchemas(parts: readonly Part[], index: number | 'rest'): Held[] {
   return parts.flatMap(({ schema, scope }) => {
-    const { prefix, rest } = itemsOf({ schema, scope })
+    const { prefix, rest } = getItemKeywords({ schema, scope })
     const held = index !== 'rest' && index < prefix.length ? prefix[index] : rest
     return held === undefined ? [] : [{ schema: held, scope }]
   })
@@ -124,19 +124,22 @@ export function itemOf(parts: readonly Part[], index: number | 'rest'): Held[] {
 
 /** The largest number of elements that have a schema of their own. */
 export function prefixLength(parts: readonly Part[]): number {
-  return Math.max(0, ...parts.map((part) => itemsOf(part).prefix.length))
+  return Math.max(0, ...parts.map((part) => getItemKeywords(part).prefix.length))
 }
 
-export function itemsOf({ schema }: Part): { readonly prefix: readonly unknown[]; readonly rest: unknown } {
-  return { prefix: listOf(schema, 'prefixItems'), rest: own(schema, 'items') }
+export function getItemKeywords({ schema }: Part): {
+  readonly prefix: readonly unknown[]
+  readonly rest: unknown
+} {
+  return { prefix: getList(schema, 'prefixItems'), rest: own(schema, 'items') }
 }
 
-export function recordOf(schema: SchemaObject, keyword: string): SchemaObject {
+export function getRecord(schema: SchemaObject, keyword: string): SchemaObject {
   const held = own(schema, keyword)
   return isObject(held) ? held : {}
 }
 
-export function listOf(schema: SchemaObject, keyword: string): readonly unknown[] {
+export function getList(schema: SchemaObject, keyword: string): readonly unknown[] {
   const held = own(schema, keyword)
   return Array.isArray(held) ? held : []
 }

@@ -7,12 +7,12 @@ import { follow, indexPattern, missing } from '../condition/evaluate.ts'
 import type { JsonSchema } from '../json-schema.ts'
 import { above, below, type Numbers, wholeNumbers } from './number-set.ts'
 import {
+  getItemKeywords,
+  getItemSchemas,
+  getList,
+  getMember,
   type Held,
   hold,
-  itemOf,
-  itemsOf,
-  listOf,
-  memberOf,
   numberAt,
   openNode,
   type Part,
@@ -26,7 +26,7 @@ import {
   meet,
   nothing,
   onlyMissing,
-  setOf,
+  toValueSet,
   type ValueSet,
 } from './value-set.ts'
 
@@ -38,7 +38,7 @@ export type Lookup = (path: Path) => ValueSet
 const lookups = new WeakMap<object, Lookup>()
 
 /** The values at each path of a schema; every path is worked out once. */
-export function valuesOf(schema: JsonSchema): Lookup {
+export function getValueLookup(schema: JsonSchema): Lookup {
   const found = typeof schema === 'object' ? lookups.get(schema) : undefined
   if (found !== undefined) return found
   const lookup = lookupIn([hold(schema)])
@@ -97,7 +97,7 @@ function walkParts(parts: readonly Part[], path: Path, fuel: Fuel): ValueSet {
     return here.known.map((value) => setAt(value, path)).reduce(join, set)
   }
   if (here.objects && segment !== '*') {
-    const member = memberOf(parts, segment)
+    const member = getMember(parts, segment)
     if (!member.required) set = join(set, onlyMissing)
     if (!member.forbidden) set = join(set, walk({ base: [], fresh: member.held }, rest, fuel))
   }
@@ -111,7 +111,7 @@ interface List {
 
 function inList({ parts, lengths: { min, max } }: List, path: Path, fuel: Fuel): ValueSet {
   const [segment = '', ...rest] = path
-  const at = (index: number | 'rest') => walk({ base: [], fresh: itemOf(parts, index) }, rest, fuel)
+  const at = (index: number | 'rest') => walk({ base: [], fresh: getItemSchemas(parts, index) }, rest, fuel)
   if (segment === 'length') return rest.length === 0 ? lengthSet(min, max) : onlyMissing
   if (segment === '*') {
     let set = nothing
@@ -135,7 +135,7 @@ export function setAt(value: Json, path: Path): ValueSet {
   const star = path.indexOf('*')
   if (star < 0) {
     const found = follow(value, path)
-    return found === missing ? onlyMissing : setOf([found as Json])
+    return found === missing ? onlyMissing : toValueSet([found as Json])
   }
   const list = follow(value, path.slice(0, star))
   if (!Array.isArray(list)) return nothing
@@ -158,10 +158,10 @@ function declaresIn(part: SchemaPart, path: Path, fuel: Fuel): boolean {
   const { parts, unions } = openNode(part.base, part.fresh)
   const { known } = ownSet(parts)
   if (known?.some((value) => setAt(value, path) !== onlyMissing)) return true
-  const { held, declared } = memberOf(parts, segment)
+  const { held, declared } = getMember(parts, segment)
   if (declared && declaresIn({ base: [], fresh: held }, rest, fuel)) return true
   if (isListSegment(segment) && parts.some(saysList)) {
-    const items = itemOf(parts, indexPattern.test(segment) ? Number(segment) : 'rest')
+    const items = getItemSchemas(parts, indexPattern.test(segment) ? Number(segment) : 'rest')
     if (rest.length === 0 || (items.length > 0 && declaresIn({ base: [], fresh: items }, rest, fuel)))
       return true
   }
@@ -206,13 +206,13 @@ const bound = (part: Part, keyword: string, make: (limit: number) => ValueSet) =
   const limit = numberAt(part.schema, keyword)
   return limit === undefined ? everything : make(limit)
 }
-const listsOf = (min: number, max: number): ValueSet => ({ ...everything, lists: lengths(min, max) })
+const makeLists = (min: number, max: number): ValueSet => ({ ...everything, lists: lengths(min, max) })
 
 /** One row per keyword that narrows the value itself. */
 const rows: ReadonlyMap<string, (part: Part) => ValueSet> = new Map<string, (part: Part) => ValueSet>([
-  ['type', ({ schema }) => typesOf(own(schema, 'type'))],
-  ['const', ({ schema }) => setOf([own(schema, 'const') as Json])],
-  ['enum', ({ schema }) => setOf(listOf(schema, 'enum') as Json[])],
+  ['type', ({ schema }) => getTypes(own(schema, 'type'))],
+  ['const', ({ schema }) => toValueSet([own(schema, 'const') as Json])],
+  ['enum', ({ schema }) => toValueSet(getList(schema, 'enum') as Json[])],
   ['minimum', (part) => bound(part, 'minimum', (limit) => numeric(above(limit, false)))],
   ['exclusiveMinimum', (part) => bound(part, 'exclusiveMinimum', (limit) => numeric(above(limit, true)))],
   ['maximum', (part) => bound(part, 'maximum', (limit) => numeric(below(limit, false)))],
@@ -222,19 +222,19 @@ const rows: ReadonlyMap<string, (part: Part) => ValueSet> = new Map<string, (par
     (part) =>
       bound(part, 'multipleOf', (step) => (Number.isInteger(step) ? numeric(wholeNumbers) : everything)),
   ],
-  ['minItems', (part) => bound(part, 'minItems', (min) => listsOf(min, Number.POSITIVE_INFINITY))],
-  ['maxItems', (part) => bound(part, 'maxItems', (max) => listsOf(0, max))],
+  ['minItems', (part) => bound(part, 'minItems', (min) => makeLists(min, Number.POSITIVE_INFINITY))],
+  ['maxItems', (part) => bound(part, 'maxItems', (max) => makeLists(0, max))],
   ['items', closedList],
   ['additionalItems', closedList],
 ])
 
 /** Nothing may come after the elements that have a schema of their own. */
 function closedList(part: Part): ValueSet {
-  const { prefix, rest } = itemsOf(part)
-  return rest === false ? listsOf(0, prefix.length) : everything
+  const { prefix, rest } = getItemKeywords(part)
+  return rest === false ? makeLists(0, prefix.length) : everything
 }
 
-function typesOf(type: unknown): ValueSet {
+function getTypes(type: unknown): ValueSet {
   const names = typeof type === 'string' ? [type] : Array.isArray(type) ? type : undefined
   if (names === undefined) return everything
   const sets = names.map((name) => typeSets[String(name)] ?? nothing)
@@ -260,13 +260,13 @@ function vacant(held: readonly Held[], depth: number): boolean {
   if (depth >= deepest) return false
   const set = ownSet(parts)
   if (onlyKind(set, 'objects')) {
-    const names = new Set(parts.flatMap(({ schema }) => listOf(schema, 'required').map(String)))
+    const names = new Set(parts.flatMap(({ schema }) => getList(schema, 'required').map(String)))
     return [...names].some((name) => {
-      const member = memberOf(parts, name)
+      const member = getMember(parts, name)
       return member.forbidden || vacant(member.held, depth + 1)
     })
   }
-  return onlyKind(set, 'lists') && (set.lists?.min ?? 0) > 0 && vacant(itemOf(parts, 0), depth + 1)
+  return onlyKind(set, 'lists') && (set.lists?.min ?? 0) > 0 && vacant(getItemSchemas(parts, 0), depth + 1)
 }
 
 /** Nothing else than objects, or than lists, of which nothing more is known. */

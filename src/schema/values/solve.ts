@@ -24,7 +24,7 @@ import {
   meet,
   onlyMissing,
   onlyNumbers,
-  setOf,
+  toValueSet,
   type ValueSet,
   without,
 } from './value-set.ts'
@@ -172,7 +172,7 @@ function narrow(world: World, claim: Claim, solver: Solver): World | undefined {
   const set = (each: Expr) => setOfExpr({ expr: each, world, item }, solver)
   switch (expr.op) {
     case 'var':
-      return restrict(world, claim, (old) => (truth ? meet(old, setOf([true])) : without(old, true)))
+      return restrict(world, claim, (old) => (truth ? meet(old, toValueSet([true])) : without(old, true)))
     case 'missing':
       return restrict(world, { ...claim, expr: expr.vars[0] as Expr }, (old) =>
         truth ? meet(old, onlyMissing) : { ...old, missing: false },
@@ -189,7 +189,7 @@ function narrow(world: World, claim: Claim, solver: Solver): World | undefined {
       const values = certainList(set(expr.list))
       if (values === undefined) return world
       return restrict(world, { ...claim, expr: expr.needle }, (old) =>
-        truth ? meet(old, setOf(values)) : values.reduce(without, old),
+        truth ? meet(old, toValueSet(values)) : values.reduce(without, old),
       )
     }
     case '<':

@@ -2,7 +2,7 @@
 import { type Json, jsonEqual } from '../../base/json.ts'
 import type { Order } from '../condition/expr.ts'
 import type { Numbers } from './number-set.ts'
-import { isAbsent, isEmpty, listed, mayBeOther, meet, setOf, type ValueSet } from './value-set.ts'
+import { isAbsent, isEmpty, listed, mayBeOther, meet, toValueSet, type ValueSet } from './value-set.ts'
 
 /** May be true, may be false. Neither: the place is impossible. */
 export interface Truth {
@@ -84,5 +84,5 @@ export function isAmong(set: ValueSet, values: readonly Json[]): Truth {
 }
 
 function mayBe(set: ValueSet, value: Json): boolean {
-  return !isAbsent(meet({ ...set, missing: false }, setOf([value])))
+  return !isAbsent(meet({ ...set, missing: false }, toValueSet([value])))
 }

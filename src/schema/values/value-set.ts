@@ -74,7 +74,7 @@ function hasParts(set: ValueSet): boolean {
 }
 
 /** The set of exactly these values. */
-export function setOf(values: readonly Json[]): ValueSet {
+export function toValueSet(values: readonly Json[]): ValueSet {
   const lists = values.filter((value) => Array.isArray(value)) as (readonly Json[])[]
   const objects = values.filter((value) => isObject(value))
   return {
@@ -83,13 +83,13 @@ export function setOf(values: readonly Json[]): ValueSet {
     booleans: (values.includes(false) ? 1 : 0) | (values.includes(true) ? 2 : 0),
     numbers: toNumbers(values.filter((value) => typeof value === 'number')),
     strings: [...new Set(values.filter((value) => typeof value === 'string'))],
-    lists: lists.length === 0 ? undefined : lengthsOf(lists),
+    lists: lists.length === 0 ? undefined : getLengths(lists),
     objects: objects.length > 0,
     ...(lists.length + objects.length > 0 && { known: [...lists, ...objects] as Json[] }),
   }
 }
 
-function lengthsOf(lists: readonly (readonly Json[])[]): Lengths {
+function getLengths(lists: readonly (readonly Json[])[]): Lengths {
   const lengths = lists.map((list) => list.length)
   return { min: Math.min(...lengths), max: Math.max(...lengths) }
 }
@@ -119,7 +119,7 @@ function narrowed(set: Omit<ValueSet, 'known'>, known: readonly Json[] | undefin
   const lists = left.filter((value) => Array.isArray(value)) as (readonly Json[])[]
   return {
     ...set,
-    lists: lists.length === 0 ? undefined : lengthsOf(lists),
+    lists: lists.length === 0 ? undefined : getLengths(lists),
     objects: lists.length < left.length,
     ...(left.length > 0 && { known: left }),
   }

@@ -1,12 +1,13 @@
 /**
- * Encrypts the secrets of agents for the store with AES-256-GCM. The key comes from the environment, never from the store,
- * and the agent's id is bound as associated data. Keys can be rotated: previous keys still decrypt, and a secret is
+ * Encrypts the secrets of agents for the store with AES-256-GCM. The key comes from the environment or from the key file
+ * beside the store, never from the store, and the agent's id is bound as associated data. Keys can be rotated: previous keys still decrypt, and a secret is
  * encrypted with the newest key when its agent registers again. Secrets stored in the clear are still read.
  */
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto'
 import { ProvisoError } from '../../base/errors/error.ts'
 import { isObject, type Json, own } from '../../base/json.ts'
 import { type Endpoint, readEndpoint, type SigningKey } from '../../domain/capability/endpoint.ts'
+import type { DocumentRow } from '../../domain/ports/documents.ts'
 
 // Creates and rotates the keys that sign calls to an agent and its callbacks. A key is returned once, when it is created.
 
@@ -20,23 +21,33 @@ interface Keys {
 }
 
 /** Returns the valid keys, at most two. Creates one if no key is valid or a rotation is requested. */
-export function renewKeys(before: readonly SigningKey[], given: { rotate: boolean; now: number }): Keys {
-  const { rotate, now } = given
+export function renewKeys(
+  before: readonly SigningKey[],
+  given: { rotate: boolean; now: number; newSecret?: () => string },
+): Keys {
+  const { rotate, now, newSecret = newSigningSecret } = given
   const alive = before.filter(({ until }) => until === undefined || until > now)
   const [newest] = alive
   if (newest !== undefined && !rotate) return { keys: alive }
   const issued: SigningKey = {
     keyId: randomBytes(4).toString('hex'),
-    secret: `psk_${randomBytes(32).toString('base64url')}`,
+    secret: newSecret(),
   }
   if (newest === undefined) return { keys: [issued], issued }
   const until = Math.min(newest.until ?? Number.POSITIVE_INFINITY, now + overlapMs)
   return { keys: [issued, { ...newest, until }], issued }
 }
 
+function newSigningSecret(): string {
+  return `psk_${randomBytes(32).toString('base64url')}`
+}
+
 interface EndpointSealOptions {
-  /** Keys of 32 bytes, as hex or base64, newest first: the first encrypts, all of them decrypt. */
-  readonly keys: readonly string[]
+  /**
+   * Keys of 32 bytes, as hex or base64, newest first: the first encrypts, all of them decrypt. A function returns them for each
+   * secret, and may make a first key.
+   */
+  readonly keys: readonly string[] | ((isSealing: boolean) => readonly Key[])
   /** Whether secrets may be stored in the clear while there is no key. A function allows it and is called the first time. */
   readonly clear: boolean | (() => void)
 }
@@ -63,19 +74,20 @@ interface Key {
 
 const [ivBytes, tagBytes] = [12, 16]
 
-export function createEndpointSeal({ keys: texts, clear }: EndpointSealOptions): EndpointSeal {
-  const keys = texts.map(readSecretKey)
-  const [newest] = keys
+export function createEndpointSeal({ keys: given, clear }: EndpointSealOptions): EndpointSeal {
+  const known = typeof given === 'function' ? [] : given.map(readSecretKey)
+  const keys = typeof given === 'function' ? given : () => known
   let reported = false
 
   return {
     seal(owner, { keys: signing, bearer, ...open }) {
       const secrets = { keys: signing.map((key) => ({ ...key })), ...(bearer !== undefined && { bearer }) }
+      const [newest] = keys(true)
       if (newest !== undefined) return { ...open, sealed: encrypt(JSON.stringify(secrets), newest, owner) }
       if (clear === false)
         throw new ProvisoError(
           'capability/secret-key',
-          'Cannot store the secrets of agents: this server has no secret key and may not store them in the clear',
+          'Cannot store the secrets of agents and webhooks: this server has no secret key and may not store them in the clear',
         )
       if (!reported && typeof clear === 'function') clear()
       reported = true
@@ -83,13 +95,13 @@ export function createEndpointSeal({ keys: texts, clear }: EndpointSealOptions):
     },
     isCurrent(stored) {
       if (!isObject(stored)) return true
-      const sealed = own(stored, 'sealed')
+      const [sealed, [newest]] = [own(stored, 'sealed'), keys(false)]
       return typeof sealed === 'string' && newest !== undefined && sealed.startsWith(`v1.${newest.id}.`)
     },
     open({ endpoint, ...owner }) {
       const sealed = isObject(endpoint) ? own(endpoint, 'sealed') : undefined
       if (typeof sealed !== 'string') return readEndpoint(endpoint)
-      const secrets = decrypt(sealed, keys, owner)
+      const secrets = decrypt(sealed, keys(false), owner)
       return secrets === undefined ? 'sealed' : readEndpoint({ ...(endpoint as object), ...secrets })
     },
   }
@@ -107,6 +119,19 @@ export function openEndpoint(
     `Cannot decrypt the secrets of "${stored.capabilityId}": this server does not have their key`,
     { hint: 'Set PROVISO_SECRET_KEY_PREVIOUS to that key, or register the agent again' },
   )
+}
+
+// Webhooks are stored as documents, with their URL and keys as an endpoint.
+
+/** The id is bound into the ciphertext: the secrets of one webhook cannot be opened as another's, or as an agent's. */
+export function webhookOwner(tenant: string, id: string): EndpointOwner {
+  return { tenant, capabilityId: `webhook ${id}` }
+}
+
+/** The endpoint of a stored webhook, with its owner. */
+export function sealedOwner({ tenant, id, body }: DocumentRow) {
+  const endpoint: Json = isObject(body) ? ((own(body, 'endpoint') ?? null) as Json) : null
+  return { ...webhookOwner(tenant, id), endpoint }
 }
 
 /** Format: `v1.<key id>.<base64url of nonce, tag and ciphertext>`. */

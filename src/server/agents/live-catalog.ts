@@ -1,16 +1,22 @@
 /**
  * Caches registered agents per tenant and keeps the cache fresh. It reads the store after a registration in this process,
- * periodically to see registrations made by other processes, and when the next agent would miss its heartbeat. Endpoints
- * are kept here, separate from the catalog that planners see.
+ * before a plan if another process has changed a registration (`record-changes.ts`), when the next agent would miss its
+ * heartbeat, and periodically. Endpoints are kept here, separate from the catalog that planners see.
  */
 import type { Clock } from '../../base/time/clock.ts'
+import { shareNext } from '../../base/time/share-next.ts'
 import type { Endpoint } from '../../domain/capability/endpoint.ts'
+import type { Documents } from '../../domain/ports/documents.ts'
 import type { RegistrationRow, Registrations } from '../../domain/ports/records.ts'
 import type { CapabilityCatalog, TenantCatalogs } from '../../plan/index.ts'
 import { type EndpointSeal, openEndpoint } from './endpoint-seal.ts'
+import type { RecordChanges } from './record-changes.ts'
+import { readTenantFacets } from './tenant-facets.ts'
 
 export interface LivingCatalogOptions {
   readonly registrations: Registrations
+  readonly documents: Documents
+  readonly changes: RecordChanges
   readonly catalogs: TenantCatalogs
   /** Capabilities of this process. The process sends their heartbeats itself. */
   readonly shared: CapabilityCatalog
@@ -32,7 +38,9 @@ export interface Agent {
 export interface LivingCatalog {
   /** Reads the store. Resolves when the cache holds everything that was stored when it was called. */
   refresh(): Promise<void>
-  rowOf(agent: Agent): RegistrationRow | undefined
+  /** Reads the store if another process may have changed what the tenant can use: a registration, a facet, a silent agent. */
+  update(tenant: string): Promise<void>
+  findRow(agent: Agent): RegistrationRow | undefined
   /** Throws `capability/secret-key` if the agent's secrets cannot be decrypted. */
   findEndpoint(agent: Agent): Endpoint | undefined
   /** Reads the store once, then keeps the cache fresh until stopped. */
@@ -44,22 +52,27 @@ export interface LivingCatalog {
 const leastMs = 1_000
 /** Delay after an expected heartbeat timeout before it is checked. */
 const afterMs = 20
+/** How long a silent agent is expected back: its heartbeat at another process changes no version. */
+const awaitedMs = 300_000
 
 export function createLivingCatalog(options: LivingCatalogOptions): LivingCatalog {
-  const { registrations, catalogs, shared, clock, seal } = options
+  const { registrations, documents, changes, catalogs, shared, clock, seal } = options
   const { cacheTtlMs = 30_000, selfRefreshMs = 300_000 } = options
   let rows: ReadonlyMap<string, RegistrationRow> = new Map()
-  let reading: Promise<void> | undefined
-  let next: Promise<void> | undefined
+  let silent: readonly RegistrationRow[] = []
   let closed = false
   const takeBacks = new Set<() => void>()
 
-  const read = async () => {
-    const all = await registrations.list({})
+  const refresh = shareNext(async () => {
+    const [all, facets] = await Promise.all([registrations.list({}), readTenantFacets(documents)])
     rows = new Map(all.map((row) => [toKey(row), row]))
-    catalogs.learn(all)
+    silent = all.filter(({ status }) => status === 'inactive')
+    catalogs.learn(all, facets)
     watch()
-  }
+  })
+  changes.add(refresh)
+  const isAwaited = (tenant: string) =>
+    silent.some((row) => row.tenant === tenant && row.heartbeatAt + row.ttlMs + awaitedMs > clock.now())
   let unwatch = () => {}
   /** Schedules a read for when the next live agent would time out, unless another read comes first. */
   const watch = () => {
@@ -72,22 +85,6 @@ export function createLivingCatalog(options: LivingCatalogOptions): LivingCatalo
     if (closed || waitMs >= cacheTtlMs) return
     const readAgain = () => refresh().catch((cause) => options.onError?.(cause))
     unwatch = clock.timer(now + waitMs, () => void readAgain())
-  }
-  const refresh = (): Promise<void> => {
-    // A read in progress may have started too early: concurrent callers share the next one.
-    if (reading !== undefined) {
-      next ??= reading
-        .catch(() => {})
-        .then(() => {
-          next = undefined
-          return refresh()
-        })
-      return next
-    }
-    reading = read().finally(() => {
-      reading = undefined
-    })
-    return reading
   }
   const every = (ms: number, work: () => void | Promise<void>) => {
     const tick = async () => {
@@ -105,7 +102,8 @@ export function createLivingCatalog(options: LivingCatalogOptions): LivingCatalo
 
   return {
     refresh,
-    rowOf: (agent) => rows.get(toKey(agent)),
+    update: (tenant) => (isAwaited(tenant) ? refresh() : changes.check()),
+    findRow: (agent) => rows.get(toKey(agent)),
     findEndpoint(agent) {
       const row = rows.get(toKey(agent))
       return row && openEndpoint(seal, row)

@@ -1,9 +1,10 @@
 /** Resolves the `Authorization` header to a caller, or to the reason why it is refused. */
 import { ProvisoError } from '../../base/errors/error.ts'
-import { type Role, roles, type Tokens } from '../../domain/ports/records.ts'
+import { roles, type Tokens } from '../../domain/ports/records.ts'
 import { type Refusal, refusal } from '../problem.ts'
 import type { Caller, Route } from '../route.ts'
-import { isSameHash, shortestToken, tokenHash, tokenPrefix } from './token.ts'
+import { isJwtLike, type JwtOptions, type VerifyJwt } from './jwt.ts'
+import { isSameHash, shortestToken, tokenHash, tokenPrefix, type Verified } from './token.ts'
 
 export interface AuthOptions {
   /** A single token with the role admin in the tenant `default`, at least 16 characters. Default: `FLEX_TOKEN`. */
@@ -13,17 +14,24 @@ export interface AuthOptions {
    * `undefined` if the token is invalid. If it throws, the request is refused like one with an invalid token.
    */
   readonly verify?: (token: string) => Verified | undefined | Promise<Verified | undefined>
+  /**
+   * Accepts JSON web tokens of an identity provider, with role and tenant from their claims. Tokens of another form are passed
+   * to `verify`, or looked up in the store.
+   */
+  readonly jwt?: JwtOptions
+  /** Offers the sign-in of this provider in the console; needs `jwt`. Default: by token only. */
+  readonly signIn?: SignInOptions
   /** Development mode: every request, with or without a token, is an admin of the tenant `default`. */
   readonly open?: boolean
 }
 
-/** Who calls, as `verify` reports it. */
-export interface Verified {
-  /** Name of the person or program: who decided, in the journal and the audit. */
-  readonly name: string
-  readonly role: Role
-  /** Default `default`. */
-  readonly tenant?: string
+export interface SignInOptions {
+  /** Id of the console at the identity provider. Its redirect URI there: the address of the server, then `/sign-in`. */
+  readonly clientId: string
+  /** Only for providers that want one in spite of PKCE. */
+  readonly clientSecret?: string
+  /** Default `openid profile email`. */
+  readonly scope?: string
 }
 
 export type Authenticate = (authorization: string | undefined) => Promise<Caller | Refusal>
@@ -33,10 +41,15 @@ export const defaultTenant = 'default'
 /** Begins the token id of callers that `verify` reports: no token of the store has such an id. */
 export const verifiedPrefix = 'verified:'
 
+interface AuthenticateParts {
+  readonly onVerifyError?: (cause: unknown) => void
+  readonly verifyJwt?: VerifyJwt | undefined
+}
+
 export function createAuthenticate(
   tokens: Tokens,
   { token, verify, open = false }: AuthOptions,
-  onVerifyError: (cause: unknown) => void = () => {},
+  { onVerifyError = () => {}, verifyJwt }: AuthenticateParts = {},
 ): Authenticate {
   const own = token === undefined ? undefined : tokenHash(token)
   const verifyToken = async (given: string) => {
@@ -60,10 +73,14 @@ export function createAuthenticate(
     const hash = tokenHash(given)
     if (own !== undefined && isSameHash(hash, own)) return singleUser
     // Tokens of the store have a prefix: others are not looked up there, and those are not passed on.
+    if (verifyJwt && isJwtLike(given)) {
+      const verified = await verifyJwt(given)
+      return 'refused' in verified ? verified : toCaller(verified)
+    }
     if (verify && !given.startsWith(tokenPrefix)) return (await verifyToken(given)) ?? unknown
     const row = await tokens.byHash(hash)
     if (row === undefined || !isSameHash(row.hash, hash)) return unknown
-    const { tenant, role, tokenId, name, capabilityId, familyId } = row
+    const { tenant, role, tokenId, name, capabilityId, familyId, taskRoles } = row
     return {
       tenant,
       role,
@@ -71,21 +88,25 @@ export function createAuthenticate(
       name,
       ...(capabilityId !== undefined && { capabilityId }),
       ...(familyId !== undefined && { familyId }),
+      ...(taskRoles && { taskRoles }),
     }
   }
 }
 
 /** Converts what `verify` returned. Throws for a result that is not usable, such as an unknown role. */
-function toCaller({ name, role, tenant = defaultTenant }: Verified): Caller {
-  const isValid = isText(name) && isText(tenant) && roles.includes(role)
+function toCaller({ name, role, tenant = defaultTenant, taskRoles = [] }: Verified): Caller {
+  const areRoles = Array.isArray(taskRoles) && taskRoles.every(isText)
+  const isValid = isText(name) && isText(tenant) && roles.includes(role) && areRoles
   if (!isValid)
     throw new ProvisoError(
       'option/invalid',
-      '`auth.verify` must return `{ name, role, tenant? }` or `undefined`',
-      { hint: `Return a name, a tenant that is not empty, and one of the roles ${roles.join(', ')}` },
+      '`auth.verify` must return `{ name, role, tenant?, taskRoles? }` or `undefined`',
+      {
+        hint: `Return a name, a tenant that is not empty, one of the roles ${roles.join(', ')}, and a list of texts as \`taskRoles\``,
+      },
     )
   // Counts requests and owns registrations: the same name in another tenant is another caller.
-  return { tenant, role, name, tokenId: `${verifiedPrefix}${tenant}/${name}` }
+  return { tenant, role, name, taskRoles, tokenId: `${verifiedPrefix}${tenant}/${name}` }
 }
 
 function isText(value: unknown): boolean {
@@ -103,8 +124,11 @@ export function requireLongToken({ token }: AuthOptions): void {
 }
 
 /** Throws if no request could authenticate. */
-export async function requireAnyToken(tokens: Tokens, { token, verify, open }: AuthOptions): Promise<void> {
-  if (token !== undefined || verify || open) return
+export async function requireAnyToken(
+  tokens: Tokens,
+  { token, verify, jwt, open }: AuthOptions,
+): Promise<void> {
+  if (token !== undefined || verify || jwt || open) return
   const isValid = ({ revokedAt, expiresAt = Number.POSITIVE_INFINITY }: TokenLife) =>
     revokedAt === undefined && expiresAt > Date.now()
   if ((await tokens.list({})).some(isValid)) return

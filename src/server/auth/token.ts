@@ -8,6 +8,17 @@ export const tokenPrefix = 'pvs_'
 /** Minimum length of `FLEX_TOKEN`, against weak tokens chosen by hand. */
 export const shortestToken = 16
 
+/** Who calls, as `verify` reports it. */
+export interface Verified {
+  /** Name of the person or program: who decided, in the journal and the audit. */
+  readonly name: string
+  readonly role: Role
+  /** Default `default`. */
+  readonly tenant?: string
+  /** Roles of the person for tasks, such as `legal`. */
+  readonly taskRoles?: readonly string[]
+}
+
 export interface NewToken {
   readonly tenant: string
   readonly role: Role
@@ -16,6 +27,8 @@ export interface NewToken {
   readonly expiresAt?: number
   /** Restricts an agent's token to one capability. */
   readonly capabilityId?: string
+  /** Roles of the person for tasks, such as `legal`. */
+  readonly taskRoles?: readonly string[]
 }
 
 /** Creates a token and stores its hash. The token itself is only in the return value. */

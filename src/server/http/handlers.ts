@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 import type { FastifyInstance, InjectOptions } from 'fastify'
 
-export interface Handlers {
+interface Handlers {
   fetch(request: Request): Promise<Response>
   handler(request: IncomingMessage, response: ServerResponse): void
 }

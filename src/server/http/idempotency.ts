@@ -26,9 +26,9 @@ interface Keyed {
 export function readKey(
   route: Route,
   caller: Caller,
-  given: { readonly key: string | undefined; readonly parts: Json },
+  given: { readonly key: string; readonly parts: Json },
 ): Keyed | Refusal | undefined {
-  if (given.key === undefined || !route.idempotent) return undefined
+  if (!route.idempotent) return undefined
   if (!/^[\x21-\x7e]{1,200}$/.test(given.key))
     return refusal('request/unreadable', 'Idempotency-Key must have 1 to 200 visible ASCII characters', {
       hint: 'Send a fresh UUID for every new request',
@@ -130,8 +130,8 @@ function replayed(answer: Answer): Answer {
 
 /** The lease of one server: a name in the store that only a living process renews. */
 function createPresence({ once, clock, leaseMs, owner }: OnceOptions, onRenewed: () => Promise<void>) {
-  const nameOf = (server: string) => `server ${server}`
-  const own = nameOf(owner)
+  const getName = (server: string) => `server ${server}`
+  const own = getName(owner)
   let held: Promise<unknown> | undefined
   let isClosed = false
   let cancelTimer = () => {}
@@ -159,7 +159,7 @@ function createPresence({ once, clock, leaseMs, owner }: OnceOptions, onRenewed:
         throw cause
       })
     },
-    isAlive: async (server: string) => (await once.look(nameOf(server))) !== undefined,
+    isAlive: async (server: string) => (await once.look(getName(server))) !== undefined,
     async close() {
       isClosed = true
       cancelTimer()

@@ -23,13 +23,11 @@ const registration = {
   type: 'object',
   properties: {
     ...fields,
-    endpoint: closed(
-      {
-        url: { type: 'string', maxLength: 2_000 },
-        timeoutMs: { type: 'integer', minimum: 1, maximum: 3_600_000 },
-      },
-      ['url'],
-    ),
+    endpoint: closed({
+      url: { type: 'string', maxLength: 2_000 },
+      poll: { const: true, description: 'Workers of the agent take its calls; it has no URL' },
+      timeoutMs: { type: 'integer', minimum: 1, maximum: 3_600_000 },
+    }),
     auth: closed({ kind: { const: 'bearer' }, token: bearer }, ['kind', 'token']),
     rotateKey: flag,
   },
@@ -48,8 +46,10 @@ export const registerCapability: Route = {
   method: 'POST',
   path: `${path}/register`,
   operation: 'registerCapability',
-  summary: 'Register an agent or update its registration; returns the signing key when a new one is created',
-  roles: ['agent'],
+  summary:
+    'Register an agent or a person, or update a registration; returns the signing key when a new one is created',
+  // Operators register people; the registrar refuses their agents.
+  roles: ['agent', 'operator'],
   registers: true,
   body: registration,
   replies: {
@@ -69,7 +69,7 @@ export const registerCapability: Route = {
         status: row.status,
         registeredAt: iso(row.registeredAt),
         lastSeenAt: iso(row.heartbeatAt),
-        heartbeat: { ...heartbeat },
+        ...(heartbeat && { heartbeat: { ...heartbeat } }),
         contracts: entry.contracts as Json,
         ...(signingKey && { keyId: signingKey.keyId, signingKey: signingKey.secret }),
         warnings: warnings.map(({ code, message }) => ({ code, message })),
@@ -84,7 +84,7 @@ export const heartbeatCapability: Route = {
   operation: 'heartbeatCapability',
   isControl: true,
   summary: 'Send a heartbeat',
-  roles: ['agent'],
+  roles: ['agent', 'operator'],
   params,
   body: { type: ['object', 'null'], additionalProperties: false },
   replies: {
@@ -111,7 +111,7 @@ export const deregisterCapability: Route = {
   operation: 'deregisterCapability',
   isControl: true,
   summary: 'Deregister the agent; new plans no longer use it',
-  roles: ['agent'],
+  roles: ['agent', 'operator'],
   params,
   replies: {
     204: { description: 'Deregistered' },
@@ -150,7 +150,9 @@ export const listCapabilities: Route = {
   },
   async handle({ caller, query }, served) {
     const { q, ...rest } = query
-    const found = requireAgents(served).registrar.list(caller.tenant, {
+    const { registrar, update } = requireAgents(served)
+    await update(caller.tenant)
+    const found = registrar.list(caller.tenant, {
       ...(rest as ListQuery),
       ...(typeof q === 'string' && { text: q }),
     })

@@ -5,13 +5,13 @@ import type { Json } from '../../base/json.ts'
 import type { Reply } from '../../domain/ask.ts'
 import type { AskRow } from '../../domain/ports/store.ts'
 import { closed, text } from '../../domain/schemas/parts.ts'
-import { rejectActionSchema } from '../../domain/schemas/policy-schema.ts'
+import { grantSchema, rejectActionSchema } from '../../domain/schemas/policy-schema.ts'
 import { raoDecisionSchema } from '../../domain/schemas/rao-schema.ts'
 import { replySchema } from '../../domain/schemas/reply-schema.ts'
 import { runStatuses } from '../../domain/status.ts'
 import type { Caller, Route } from '../route.ts'
 import type { ServedApp } from '../served.ts'
-import { api, feedbackSchema, iso, ok, refusals, requireRun, signature } from './parts.ts'
+import { api, feedbackSchema, iso, ok, refusals, requireRun, toPerson } from './parts.ts'
 
 const askSchema = {
   type: 'object',
@@ -32,8 +32,27 @@ const askSchema = {
     kind: { type: 'string' },
     nodeId: text,
     policyId: text,
-    /** Of a side effect: the capability that approval lets the node call with the value shown. */
+    /** Of a side effect or a tool: the capability that approval lets the node call with the value shown. */
     capabilityId: text,
+    /** The tool call of an agent that it is about: turn and call count from 1. */
+    toolCall: {
+      type: 'object',
+      required: ['turn', 'call', 'tool'],
+      properties: {
+        turn: { type: 'integer' },
+        call: { type: 'integer' },
+        tool: text,
+        /** The calls of agents that it is within, outermost first. */
+        within: {
+          type: 'array',
+          items: {
+            type: 'object',
+            required: ['turn', 'call', 'tool'],
+            properties: { turn: { type: 'integer' }, call: { type: 'integer' }, tool: text },
+          },
+        },
+      },
+    },
     question: { type: 'string' },
     value: true,
     valueHash: { type: 'string' },
@@ -48,6 +67,8 @@ const askSchema = {
     /** What follows a rejection, which alternatives a reply may choose, and which nodes a retry runs again. */
     rejectAction: { type: 'object' },
     rejectActions: { type: 'array', items: rejectActionSchema },
+    /** How long an approval may be remembered for the tool. */
+    grants: { type: 'array', items: grantSchema },
     producers: { type: 'array', items: text },
     /** Feedback on earlier values. */
     feedback: { type: 'array', items: feedbackSchema },
@@ -61,6 +82,8 @@ const askSchema = {
     /** How many different people must approve, and who has so far. */
     approvers: { type: 'integer' },
     approvedBy: { type: 'array', items: { type: 'string' } },
+    /** Of a task: whom it is for, and who holds it. */
+    assignment: { type: 'object' },
   },
 } as const
 
@@ -113,7 +136,7 @@ interface AsksQuery {
 }
 
 /** Returns an ask of the caller's tenant; asks of other tenants are not found. */
-async function requireAsk(app: ServedApp, { tenant }: Caller, requestId: string): Promise<AskRow> {
+export async function requireAsk(app: ServedApp, { tenant }: Caller, requestId: string): Promise<AskRow> {
   const ask = await app.store.ask(requestId)
   if (ask === undefined || ask.tenant !== tenant)
     throw new ProvisoError('ask/unknown', `Ask "${requestId}" not found`)
@@ -158,7 +181,7 @@ const resolve: Omit<Route, 'path' | 'operation' | 'summary'> = {
     const given = body as unknown as Omit<Reply, 'by'>
     const { requestId, decision } = given
     const { runId } = await requireAsk(app, caller, requestId)
-    await app.reply(runId, { ...given, by: signature(caller) })
+    await app.reply(runId, { ...given, ...toPerson(caller) })
     const status = (await app.store.head(runId))?.status ?? 'running'
     const { approvers = 1, approvedBy = [], status: asked } = (await app.store.ask(requestId)) ?? {}
     const missing = asked === 'pending' && { missingApprovals: approvers - approvedBy.length }

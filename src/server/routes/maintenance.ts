@@ -130,23 +130,28 @@ export const resealSecrets: Route = {
   path: `${api}/secrets/reseal`,
   operation: 'resealSecrets',
   takesLong: true,
-  summary: 'Encrypt the secrets of the tenant’s agents with the newest key of the server',
+  summary: 'Encrypt the secrets of the tenant’s agents and runs with the newest key of the server',
   roles: ['admin'],
   replies: {
     200: ok('How many were encrypted again, had the newest key already, or cannot be decrypted', {
       type: 'object',
-      required: ['resealed', 'current', 'unreadable'],
-      properties: { resealed: whole, current: whole, unreadable: { type: 'array', items: text } },
+      required: ['resealed', 'current', 'unreadable', 'runs', 'runsUnderWay'],
+      properties: {
+        resealed: whole,
+        current: whole,
+        unreadable: { type: 'array', items: text },
+        runs: whole,
+        runsUnderWay: whole,
+      },
     }),
     ...refusals(404, 422),
   },
   async handle({ caller }, served) {
     const { registrar } = requireAgents(served)
-    const { resealed, current, unreadable } = await registrar.reseal({
-      tenant: caller.tenant,
-      by: signature(caller),
-    })
+    const request = { tenant: caller.tenant, by: signature(caller) }
+    const { resealed, current, unreadable } = await registrar.reseal(request)
+    const { runs = 0, underWay: runsUnderWay = 0 } = (await served.app.store.resealRuns?.(request)) ?? {}
     const names = unreadable.map(({ capabilityId }) => capabilityId)
-    return { status: 200, body: { resealed, current, unreadable: names } }
+    return { status: 200, body: { resealed, current, unreadable: names, runs, runsUnderWay } }
   },
 }

@@ -5,10 +5,11 @@ import type { Json } from '../../base/json.ts'
 import type { RunHead } from '../../domain/run.ts'
 import { closed, text } from '../../domain/schemas/parts.ts'
 import { runStatuses } from '../../domain/status.ts'
+import type { TaskPerson } from '../../domain/task/assignment.ts'
 import type { JsonSchema } from '../../schema/json-schema.ts'
 import { verifiedPrefix } from '../auth/authenticate.ts'
 import { problemSchema } from '../problem.ts'
-import type { Caller, ReplyShape } from '../route.ts'
+import type { Call, Caller, ReplyShape } from '../route.ts'
 import type { ServedApp } from '../served.ts'
 
 export const api = '/api/v1/flex'
@@ -66,6 +67,13 @@ export const eventStream: ReplyShape = {
   type: 'text/event-stream',
 }
 
+/** `?partials=1` of routes that stream events. */
+export const partialsQuery = { type: 'integer', minimum: 0, maximum: 1 } as const
+
+export function includesPartials({ query }: Pick<Call, 'query'>): boolean {
+  return query['partials'] === 1
+}
+
 /** Returns a run of the caller's tenant; runs of other tenants are not found. */
 export async function requireRun(app: ServedApp, { tenant }: Caller, runId: string): Promise<RunHead> {
   const head = await app.store.head(runId)
@@ -80,6 +88,11 @@ export async function requireRun(app: ServedApp, { tenant }: Caller, runId: stri
 export function signature({ name, tokenId }: Caller): string {
   const isNamed = name === tokenId || tokenId === 'development' || tokenId.startsWith(verifiedPrefix)
   return isNamed ? name : `${name} (${tokenId})`
+}
+
+/** Who acts on an ask or a task, and with which rights. */
+export function toPerson(caller: Caller): Required<TaskPerson> {
+  return { by: signature(caller), taskRoles: caller.taskRoles ?? [], isAdmin: caller.role === 'admin' }
 }
 
 export const runSchema = {
@@ -100,6 +113,9 @@ export const runSchema = {
     threadId: { type: 'string' },
     satisfactionScore: { type: 'number' },
     observedSatisfaction: { type: 'number' },
+    /** So far; absent while zero or unknown. */
+    costUsd: { type: 'number' },
+    tokens: { type: 'integer' },
   },
 } as const
 

@@ -46,7 +46,12 @@ export const proveEnvelope: Route = {
       'envelope/invalid',
       'The envelope',
     )
-    const request = { envelope, facets: app.facets(), capabilities: app.capabilities(caller.tenant) }
+    await app.agents?.update(caller.tenant)
+    const request = {
+      envelope,
+      facets: app.facets(caller.tenant),
+      capabilities: app.capabilities(caller.tenant),
+    }
     const inactive = app.inactive(caller.tenant)
     const { draft, proof, choices } =
       start.draft === undefined

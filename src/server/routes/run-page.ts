@@ -17,7 +17,19 @@ import type { ServedApp } from '../served.ts'
 import { pageLimits, readPage } from '../stream/event-page.ts'
 import { frameSchema } from '../stream/frame-schema.ts'
 import { acceptsStream } from '../stream/streams.ts'
-import { api, feedbackSchema, iso, ok, refusals, requireRun, runParams, runSchema, runView } from './parts.ts'
+import {
+  api,
+  feedbackSchema,
+  includesPartials,
+  iso,
+  ok,
+  partialsQuery,
+  refusals,
+  requireRun,
+  runParams,
+  runSchema,
+  runView,
+} from './parts.ts'
 
 /** Maximum messages per page, newest first kept; the events have all of them. */
 const mostMessages = 200
@@ -233,7 +245,13 @@ export const runEvents: Route = {
   summary: 'Read the events of a run: a stream with "Accept: text/event-stream", else a page of JSON',
   roles: ['caller', 'operator'],
   params: runParams,
-  query: closed({ after: countOrNone, limit: { type: 'integer', minimum: 1, maximum: pageLimits.most } }),
+  query: closed({
+    after: countOrNone,
+    /** The last events, as many as this; instead of `after`, for pages. */
+    last: { type: 'integer', minimum: 1, maximum: pageLimits.most },
+    limit: { type: 'integer', minimum: 1, maximum: pageLimits.most },
+    partials: partialsQuery,
+  }),
   replies: {
     200: {
       description:
@@ -269,10 +287,13 @@ export const runEvents: Route = {
           hint: 'Send the id of the last frame you received of this run, or omit the header to start from the first',
         },
       )
-    if (acceptsStream(headers['accept'])) return { stream: 'events', runId, after, until: 'over' }
-    const limit = Number(query['limit'] ?? pageLimits.usual)
+    if (acceptsStream(headers['accept']))
+      return { stream: 'events', runId, after, until: 'over', partials: includesPartials({ query }) }
+    const last = query['last'] === undefined ? undefined : Number(query['last'])
+    const limit = Number(query['limit'] ?? last ?? pageLimits.usual)
     const store = app.shown ?? app.store
-    const page = await readPage(store, { runId, correlationId, redactor: app.redactor, after, limit })
+    const from = last === undefined ? after : Math.max(0, head.seq - last)
+    const page = await readPage(store, { runId, correlationId, redactor: app.redactor, after: from, limit })
     // Frames are JSON, because they come from the journal.
     return { status: 200, body: page as unknown as Json }
   },

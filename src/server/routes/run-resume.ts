@@ -7,7 +7,16 @@ import { anyText, closed, countOrNone, text } from '../../domain/schemas/parts.t
 import { type Refusal, refusal } from '../problem.ts'
 import type { Call, Route } from '../route.ts'
 import type { ServedApp } from '../served.ts'
-import { api, eventStream, refusals, requireRun, signature } from './parts.ts'
+import {
+  api,
+  eventStream,
+  includesPartials,
+  partialsQuery,
+  refusals,
+  requireRun,
+  signature,
+  toPerson,
+} from './parts.ts'
 
 export const runResume: Route = {
   method: 'POST',
@@ -16,6 +25,7 @@ export const runResume: Route = {
   isControl: true,
   summary: 'Resume a paused run, or answer what a node waits for, and stream its events',
   roles: ['operator'],
+  query: closed({ partials: partialsQuery }),
   body: closed(
     {
       runId: text,
@@ -36,21 +46,37 @@ export const runResume: Route = {
   async handle(call, { app }) {
     // Validated by the route's schema.
     const body = call.body as unknown as ResumeBody
-    const { runId, expectedPlanVersion, payload } = body
+    const { runId } = body
     const head = await requireRun(app, call.caller, runId)
-    if (payload === undefined) {
-      const note = formatNote(body)
-      await app.resume(runId, {
-        by: signature(call.caller),
-        ...(note !== undefined && { note }),
-        ...(expectedPlanVersion !== undefined && { expectedPlanVersion }),
-      })
-    } else {
-      const refused = await answerNode(app, call, { head, body, payload })
-      if (refused) return refused
+    const partials = includesPartials(call)
+    const resume = () => resumeRun(app, call, { head, body })
+    const refused = await (partials ? app.keepPartials(runId, resume) : resume())
+    if (refused) return refused
+    return {
+      stream: 'events',
+      runId,
+      after: head.seq,
+      until: 'waits',
+      partials,
+      headers: { 'proviso-run-id': runId },
     }
-    return { stream: 'events', runId, after: head.seq, until: 'waits', headers: { 'proviso-run-id': runId } }
   },
+}
+
+async function resumeRun(
+  app: ServedApp,
+  call: Call,
+  { head, body }: { readonly head: RunHead; readonly body: ResumeBody },
+): Promise<Refusal | undefined> {
+  const { runId, expectedPlanVersion, payload } = body
+  if (payload !== undefined) return answerNode(app, call, { head, body, payload })
+  const note = formatNote(body)
+  await app.resume(runId, {
+    by: signature(call.caller),
+    ...(note !== undefined && { note }),
+    ...(expectedPlanVersion !== undefined && { expectedPlanVersion }),
+  })
+  return undefined
 }
 
 interface ResumeBody {
@@ -95,7 +121,7 @@ async function answerNode(
   await app.reply(head.runId, {
     requestId,
     valueHash,
-    by: signature(caller),
+    ...toPerson(caller),
     decision: output === undefined ? 'reject' : given,
     ...(output !== undefined && { value: output }),
     // A decline means that there is no output, also where a rejection would run the node again.

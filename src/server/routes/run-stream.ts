@@ -11,7 +11,15 @@ import type { JsonSchema } from '../../schema/json-schema.ts'
 import { refusal } from '../problem.ts'
 import type { Call, Route } from '../route.ts'
 import type { ServedApp } from '../served.ts'
-import { api, eventStream, refusals, requireRun, signature } from './parts.ts'
+import {
+  api,
+  eventStream,
+  includesPartials,
+  partialsQuery,
+  refusals,
+  requireRun,
+  signature,
+} from './parts.ts'
 
 /** The parsers of envelopes and drafts report issues inside them, with better messages than this schema. */
 export const startBody: JsonSchema = {
@@ -29,6 +37,7 @@ export const runStream: Route = {
   operation: 'runStream',
   summary: 'Start a run and stream its events',
   roles: ['caller', 'operator'],
+  query: closed({ partials: partialsQuery }),
   body: startBody,
   replies: { 200: eventStream, ...refusals(404, 409, 413, 415, 422) },
   idempotent: true,
@@ -43,6 +52,7 @@ export const runStream: Route = {
       runId,
       after: 0,
       until: 'waits',
+      partials: includesPartials(call),
       headers: { 'proviso-run-id': runId },
       // The run id is the default correlation id.
       ...(start.correlationId === undefined && { correlationId: runId }),
@@ -80,6 +90,7 @@ async function resumeByEnvelope(
     runId,
     after: 0,
     until: 'waits',
+    partials: includesPartials(call),
     headers: {
       'proviso-run-id': runId,
       deprecation: 'true',
@@ -139,6 +150,7 @@ export async function startRun(app: ServedApp, call: Call, { envelope, ...rest }
     ...rest,
     tenant,
     ...(runId !== undefined && { runId }),
+    ...(includesPartials(call) && { partials: true }),
     ...(parseTraceparent(traceparent) && { traceparent: traceparent as string }),
   })
   try {

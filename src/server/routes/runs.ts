@@ -8,7 +8,17 @@ import { isTerminal, runStatuses } from '../../domain/status.ts'
 import { type Refusal, refusal } from '../problem.ts'
 import type { Answer, Call, Route } from '../route.ts'
 import type { ServedApp } from '../served.ts'
-import { api, ok, refusals, requireRun, runParams, runSchema, runView, signature } from './parts.ts'
+import {
+  api,
+  ok,
+  partialsQuery,
+  refusals,
+  requireRun,
+  runParams,
+  runSchema,
+  runView,
+  signature,
+} from './parts.ts'
 import { readConstraint, readStart, startBody, startRun } from './run-stream.ts'
 
 /** Maximum of `?wait=`, in seconds. */
@@ -36,7 +46,7 @@ export const createRun: Route = {
   operation: 'createRun',
   summary: 'Start a run; with ?wait=SECONDS, respond when it is over or waits for a person',
   roles: ['caller', 'operator'],
-  query: closed({ wait: { type: 'integer', minimum: 0, maximum: longestWait } }),
+  query: closed({ wait: { type: 'integer', minimum: 0, maximum: longestWait }, partials: partialsQuery }),
   body: startBody,
   replies: {
     200: ok('The run is over, or waits for a person', begunSchema),
@@ -104,11 +114,15 @@ export const listRuns: Route = {
   method: 'GET',
   path: `${api}/runs`,
   operation: 'listRuns',
-  summary: 'List runs, newest first',
+  summary: 'List runs, newest first; with sort=cost, the most expensive first',
   roles: ['caller', 'operator'],
   query: closed({
     status: { type: 'array', items: { enum: runStatuses } },
     threadId: text,
+    search: { ...text, maxLength: 200 },
+    minCostUsd: { type: 'number', minimum: 0 },
+    maxCostUsd: { type: 'number', minimum: 0 },
+    sort: { enum: ['created', 'cost'] },
     limit: { type: 'integer', minimum: 1, maximum: 100 },
     before: text,
   }),
@@ -122,13 +136,12 @@ export const listRuns: Route = {
   },
   async handle({ caller, query }, { app }) {
     // Validated by the route's schema.
-    const { status, threadId, limit = 20, before } = query as unknown as ListQuery
+    const { limit = 20, before, ...filters } = query as unknown as ListQuery
     if (before !== undefined) await requireRun(app, caller, before)
     const found = await app.store.runs({
       tenant: caller.tenant,
       limit: limit + 1,
-      ...(status && { status }),
-      ...(threadId !== undefined && { threadId }),
+      ...filters,
       ...(before !== undefined && { before }),
     })
     const page = found.slice(0, limit)
@@ -143,6 +156,10 @@ export const listRuns: Route = {
 interface ListQuery {
   readonly status?: readonly RunStatus[]
   readonly threadId?: string
+  readonly search?: string
+  readonly minCostUsd?: number
+  readonly maxCostUsd?: number
+  readonly sort?: 'created' | 'cost'
   readonly limit?: number
   readonly before?: string
 }

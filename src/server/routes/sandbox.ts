@@ -85,6 +85,7 @@ function metadataRoute(templateDir: string): Route {
       ...refusals(),
     },
     async handle({ caller }, { app }) {
+      await app.agents?.update(caller.tenant)
       const known = app.capabilities(caller.tenant)
       const active = known.map(({ settings: _, ...shown }) => ({ ...shown, status: 'active' }))
       const silent = await findInactive(app, caller)

@@ -21,6 +21,7 @@ const tokenSchema = {
     capabilityId: text,
     /** The first token of a series of rotations. */
     familyId: text,
+    taskRoles: { type: 'array', items: text },
     /** Only in the response that creates it. */
     token: text,
   },
@@ -42,19 +43,22 @@ export const createTokenRoute: Route = {
       /** Seconds. Absent: valid until it is revoked. */
       expiresIn: { ...count, maximum: longest },
       capabilityId: text,
+      /** Roles of the person for tasks. */
+      taskRoles: { type: 'array', items: { ...text, maxLength: 200 }, maxItems: 100 },
     },
     ['role', 'name'],
   ),
   replies: { 201: ok('The token', tokenSchema), ...refusals(413, 415, 422) },
   async handle({ caller, body }, { app }) {
     // Validated by the route's schema.
-    const { role, name, expiresIn, capabilityId } = body as unknown as TokenBody
+    const { role, name, expiresIn, capabilityId, taskRoles } = body as unknown as TokenBody
     const given = {
       tenant: caller.tenant,
       role,
       name,
       ...(expiresIn !== undefined && { expiresAt: Date.now() + expiresIn * 1000 }),
       ...(capabilityId !== undefined && { capabilityId }),
+      ...(taskRoles && { taskRoles }),
     }
     const { token, row } = await createToken(app.store.records.tokens, given, { by: signature(caller) })
     return { status: 201, body: { token, ...tokenView(row) } }
@@ -66,6 +70,7 @@ interface TokenBody {
   readonly name: string
   readonly expiresIn?: number
   readonly capabilityId?: string
+  readonly taskRoles?: readonly string[]
 }
 
 export const rotateTokenRoute: Route = {
@@ -163,9 +168,11 @@ export const revokeToken: Route = {
   },
 }
 
-function tokenView({ hash: _, createdAt, expiresAt, revokedAt, ...row }: TokenRow): { [key: string]: Json } {
+function tokenView(given: TokenRow): { [key: string]: Json } {
+  const { hash: _, createdAt, expiresAt, revokedAt, taskRoles, ...row } = given
   return {
     ...row,
+    ...(taskRoles && { taskRoles: [...taskRoles] }),
     createdAt: iso(createdAt),
     ...(expiresAt !== undefined && { expiresAt: iso(expiresAt) }),
     ...(revokedAt !== undefined && { revokedAt: iso(revokedAt) }),

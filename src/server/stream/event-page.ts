@@ -51,7 +51,7 @@ export async function readPage(
     const page = await store.read(runId, at, size)
     await plans.prepare(page)
     for (const event of page) {
-      const frame = withProvenance(toFrame(event, correlationId, redactor), plans.planOf(event.planVersion))
+      const frame = withProvenance(toFrame(event, correlationId, redactor), plans.findPlan(event.planVersion))
       characters += JSON.stringify(frame).length
       if (characters > pageLimits.characters && frames.length > 0) return { events: frames, next: at }
       frames.push(frame)
@@ -73,7 +73,7 @@ async function isOver(store: Pick<Store, 'head'>, runId: string, at: number): Pr
 export interface PlansInForce {
   /** Reads the run's snapshots if these events need a plan that has not been seen. */
   prepare(events: readonly JournalEvent[]): Promise<void>
-  planOf(planVersion: number): ProvenancePlan | undefined
+  findPlan(planVersion: number): ProvenancePlan | undefined
 }
 
 /** Keeps only the fields a stream needs, because streams live long. */
@@ -94,6 +94,6 @@ export function createPlansInForce(store: Pick<Store, 'snapshots'>, runId: strin
       for (const { planVersion, plan } of await store.snapshots(runId))
         plans.set(planVersion, withoutRest(plan as unknown as ProvenancePlan))
     },
-    planOf: (planVersion) => plans.get(planVersion),
+    findPlan: (planVersion) => plans.get(planVersion),
   }
 }

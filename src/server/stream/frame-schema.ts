@@ -27,3 +27,40 @@ export const frameSchema = {
     facetProvenance: { type: 'object' },
   },
 } satisfies Json
+
+export const partialFrameSchema = {
+  type: 'object',
+  required: ['type', 'payload', 'runId', 'nodeId', 'correlationId'],
+  properties: {
+    type: { const: 'partial' },
+    payload: {
+      type: 'object',
+      required: ['attempt', 'value'],
+      properties: {
+        attempt: { type: 'integer', minimum: 1 },
+        /** Null before an agent writes its answer. */
+        value: {},
+        /** Of an agent: what its model has written of the turn. */
+        turn: {
+          type: 'object',
+          required: ['turn', 'text', 'calls'],
+          properties: {
+            turn: { type: 'integer', minimum: 1 },
+            text: { type: 'string' },
+            calls: {
+              type: 'array',
+              items: {
+                type: 'object',
+                required: ['tool'],
+                properties: { tool: { type: 'string' }, arguments: {} },
+              },
+            },
+          },
+        },
+      },
+    },
+    runId: { type: 'string' },
+    nodeId: { type: 'string' },
+    correlationId: { type: 'string' },
+  },
+} satisfies Json

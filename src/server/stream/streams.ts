@@ -7,16 +7,19 @@
 import type { ServerResponse } from 'node:http'
 import type { FastifyReply } from 'fastify'
 import { ProvisoError } from '../../base/errors/error.ts'
+import type { Pointer } from '../../base/pointer.ts'
 import type { Clock } from '../../base/time/clock.ts'
 import type { Pace } from '../../base/time/pace.ts'
-import { type Frame, toFrame, withProvenance } from '../../domain/event/frame.ts'
+import { waitingEvents } from '../../domain/event/event-table.ts'
+import { type Frame, type PartialFrame, toFrame, withProvenance } from '../../domain/event/frame.ts'
 import type { EventType, JournalEvent } from '../../domain/event.ts'
+import type { TurnPartial } from '../../domain/loop-facts.ts'
 import type { Store } from '../../domain/ports/store.ts'
 import type { Redactor } from '../../domain/redaction/redact.ts'
 import { isTerminal, isWaiting } from '../../domain/status.ts'
 import { type Refusal, refusal } from '../problem.ts'
 import type { EventStream } from '../route.ts'
-import type { ServedApp } from '../served.ts'
+import type { PartialSubscription, ServedApp } from '../served.ts'
 import { createPlansInForce, type PlansInForce } from './event-page.ts'
 import { type ClientConnection, getWakeups, openConnection } from './sse-connection.ts'
 
@@ -77,7 +80,7 @@ export function createStreams(app: ServedApp, { most, perTenant }: StreamLimits,
         headers: { 'retry-after': '5' },
       })
     },
-    async send({ runId, after, until, headers, ...known }, reply, given) {
+    async send({ runId, after, until, partials, headers, ...known }, reply, given) {
       const correlationId = known.correlationId ?? (await app.store.head(runId))?.correlationId ?? runId
       const stream = streamEvents({
         store: app.shown ?? app.store,
@@ -92,6 +95,9 @@ export function createStreams(app: ServedApp, { most, perTenant }: StreamLimits,
         clock,
         pace: app.pace,
         maxStreams: most,
+        ...(partials && {
+          subscribeToPartials: (onChange: () => void) => app.subscribeToPartials(runId, onChange),
+        }),
       })
       open.add(stream)
       // An error before the first write is answered like any other error.
@@ -141,6 +147,8 @@ export interface StreamOptions {
   readonly pollMs?: number
   /** Maximum concurrent streams on this store. Default 10,000. */
   readonly maxStreams?: number
+  /** If set, partial values are sent between events. */
+  readonly subscribeToPartials?: (onChange: () => void) => PartialSubscription
 }
 
 /** `gone`: the client disconnected; `stopped`: the signal aborted while it was connected. */
@@ -165,8 +173,15 @@ const retryMs = { usual: 1_000, stopped: 3_000 } as const
 export async function streamEvents(options: StreamOptions): Promise<StreamEnd> {
   const { store, runId, response, signal, clock, maxStreams = streamDefaults.maxStreams } = options
   const plans = createPlansInForce(options.store, options.runId)
-  const cursor = { at: Math.max(options.after, 0), notified: 0, plans }
   const connection = openConnection(response, signal, clock)
+  const partials = options.subscribeToPartials?.(connection.wake)
+  const cursor: Cursor = {
+    at: Math.max(options.after, 0),
+    notified: 0,
+    plans,
+    mayWait: options.after > 0,
+    ...(partials && { partials: { ...partials, sent: new Map(), nextAt: 0 } }),
+  }
   let stopListening = () => {}
   try {
     // Subscribe before the first read: events appended after that read trigger a notification.
@@ -183,6 +198,7 @@ export async function streamEvents(options: StreamOptions): Promise<StreamEnd> {
     throw error
   } finally {
     stopListening()
+    partials?.close()
     connection.close()
   }
 }
@@ -193,6 +209,16 @@ interface Cursor {
   readonly plans: PlansInForce
   /** The highest sequence number notified since the last read. */
   notified: number
+  /** Whether the run may wait for a person, by the events that were sent; of earlier ones nothing is known. */
+  mayWait: boolean
+  readonly partials?: PartialCursor
+}
+
+interface PartialCursor extends PartialSubscription {
+  /** The last text of each node: a value that looks the same is not sent again. */
+  readonly sent: Map<string, string>
+  /** When the next values may be sent. */
+  nextAt: number
 }
 
 async function follow(
@@ -215,7 +241,7 @@ async function follow(
       await options.pace.turn()
       continue
     }
-    const end = mayHaveEnded(seen, options.until) ? await findEnd(options, cursor) : undefined
+    const end = mayHaveEnded(seen, options, cursor) ? await findEnd(options, cursor) : undefined
     if (end) return end
     const beginning = begin(options)
     if (beginning !== '') connection.send(beginning)
@@ -250,8 +276,10 @@ async function sendPage(
           `Event ${event.seq} of run "${runId}" follows event ${cursor.at} in the store`,
         )
       const frame = toFrame(event, correlationId, redactor)
-      text += frameText(withProvenance(frame, cursor.plans.planOf(event.planVersion)))
+      text += frameText(withProvenance(frame, cursor.plans.findPlan(event.planVersion)))
       cursor.at = event.seq
+      cursor.mayWait ||= waitingEvents.has(event.type)
+      if (cursor.partials) dropEnded(cursor.partials, event)
     }
     connection.send(text)
   }
@@ -262,8 +290,12 @@ async function sendPage(
  * Returns whether the run may have reached the end of this stream. The end of a run is an event, so a stream that has seen
  * other events is not at the end. Only waiting needs a check of the head, and not after `attempt_start`: its end is notified.
  */
-function mayHaveEnded(seen: EventType | undefined, until: StreamOptions['until']): boolean {
-  return seen === undefined || (until === 'waits' && seen !== 'attempt_start')
+function mayHaveEnded(
+  seen: EventType | undefined,
+  { until }: Pick<StreamOptions, 'until'>,
+  { mayWait }: Cursor,
+): boolean {
+  return seen === undefined || (until === 'waits' && mayWait && seen !== 'attempt_start')
 }
 
 /** Returns how the stream ends, if the run has reached that status and all earlier events were sent. */
@@ -284,12 +316,67 @@ async function waitForEvents(
   const { clock, pingMs = streamDefaults.pingMs, pollMs = streamDefaults.pollMs } = options
   const pollAt = clock.now() + pollMs
   while (cursor.notified <= cursor.at && clock.now() < pollAt && !connection.ended()) {
+    const partialsAt = sendPartials(options, connection, cursor.partials)
     const pingAt = connection.lastSent() + pingMs
-    await connection.pause(Math.min(pollAt, pingAt))
+    await connection.pause(Math.min(pollAt, pingAt, partialsAt))
     // No ping to a full socket: it would be buffered.
     if (clock.now() >= pingAt && !connection.full() && !connection.ended())
       connection.send(commentText('ping'))
   }
+}
+
+/** Least time between partial values, and how much more for each character: at most about 1 MB per second and stream. */
+const partialPace = { leastMs: 50, msPerCharacter: 0.001 } as const
+
+/**
+ * Sends the newest partial values and returns when to try again. It is called only when all events were sent, so events go
+ * first. Values for a full socket, or too early, are not buffered: newer ones take their place.
+ */
+function sendPartials(
+  { clock, redactor, runId, correlationId }: StreamOptions,
+  connection: ClientConnection,
+  partials: PartialCursor | undefined,
+): number {
+  if (!partials?.hasNew() || connection.full()) return Number.POSITIVE_INFINITY
+  const now = clock.now()
+  if (now < partials.nextAt) return partials.nextAt
+  let text = ''
+  for (const { nodeId, attempt, value, finished, turn } of partials.take()) {
+    const payload = {
+      attempt,
+      value: value === undefined ? null : redactor.partial(value, finished),
+      ...(turn && { turn: redactTurn(turn, redactor) }),
+    }
+    const frame: PartialFrame = { type: 'partial', payload, runId, nodeId, correlationId }
+    const next = partialText(frame)
+    if (partials.sent.get(nodeId) === next) continue
+    partials.sent.set(nodeId, next)
+    text += next
+  }
+  if (text !== '') connection.send(text)
+  partials.nextAt = now + partialPace.leastMs + text.length * partialPace.msPerCharacter
+  return Number.POSITIVE_INFINITY
+}
+
+const noneFinished: ReadonlySet<Pointer> = new Set()
+
+/** Texts and arguments may still be written. */
+function redactTurn({ turn, text, calls }: TurnPartial, redactor: Redactor): TurnPartial {
+  return {
+    turn,
+    text: redactor.partial(text, noneFinished) as string,
+    calls: calls.map((call) => ({
+      tool: redactor.text(call.tool),
+      arguments: redactor.partial(call.arguments, noneFinished),
+    })),
+  }
+}
+
+/** A partial value does not follow the end of its attempt. */
+function dropEnded({ drop, sent }: PartialCursor, { type, nodeId, payload }: JournalEvent): void {
+  if ((type !== 'attempt_end' && type !== 'attempt_settled') || nodeId === undefined) return
+  drop(nodeId, payload.attempt)
+  sent.delete(nodeId)
 }
 
 /** Writes the response head once and returns the first text of the stream. */
@@ -319,6 +406,11 @@ function finish(options: StreamOptions, end: StreamEnd): void {
 /** Formats frames as lines of an event stream. Untrusted text is inside one line of JSON, where it cannot start another line. */
 function frameText(frame: Frame): string {
   return `id: ${frame.id}\nevent: ${frame.type}\ndata: ${JSON.stringify(frame)}\n\n`
+}
+
+/** Without an id: it is no event, and clients do not continue after it. */
+function partialText(frame: PartialFrame): string {
+  return `event: ${frame.type}\ndata: ${JSON.stringify(frame)}\n\n`
 }
 
 /** Clients ignore comments; proxies and sockets see activity. */

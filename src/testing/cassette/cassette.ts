@@ -6,9 +6,10 @@ import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { canonicalJson, sha256Hex } from '../../base/canonical.ts'
 import { ProvisoError } from '../../base/errors/error.ts'
 import { isObject } from '../../base/json.ts'
-import type { ModelAnswer, ModelRequest, Provider } from '../../domain/ports/provider.ts'
+import type { ModelAnswer, ModelRequest, Provider, StructuredOutcome } from '../../domain/ports/provider.ts'
 import { createRedactor, type Redactor } from '../../domain/redaction/redact.ts'
 import { schemaHash } from '../../schema/hash.ts'
+import { describeDifference } from './difference.ts'
 
 /** One recorded call in the file: JSON that is readable in a review, with long texts as lists of lines. */
 interface Entry {
@@ -20,7 +21,15 @@ interface Entry {
     readonly prompt: readonly string[]
     readonly schemaHash?: string
     readonly structured?: string
+    /** The provider enforced the schema, which is therefore not in the words. */
+    readonly enforced?: true
     readonly maxOutputTokens?: number
+    /** Of a turn of an agent; its conversation is the prompt. */
+    /** SHA-256 of the files that were sent. */
+    readonly files?: readonly string[]
+    readonly tools?: readonly string[]
+    readonly toolChoice?: ModelRequest['toolChoice']
+    readonly settings?: ModelRequest['settings']
   }
   readonly answer: ModelAnswer
 }
@@ -68,8 +77,8 @@ export interface CassetteOptions {
   readonly file: string
   /** Provider to record. Not needed for replay. */
   readonly provider?: Provider
-  /** `replay` (default) makes no calls; `record` calls the provider and starts a new cassette. */
-  readonly mode?: 'replay' | 'record'
+  /** `replay` (default) makes no calls; `record` calls the provider and starts a new cassette, `extend` continues one. */
+  readonly mode?: 'replay' | 'record' | 'extend'
   /** Models it serves. Default: the name of the provider, else `*`. */
   readonly name?: string
   /** Texts to redact from the recording, in addition to the keys of the provider. */
@@ -81,66 +90,128 @@ export interface Cassette extends Provider {
   readonly misses: readonly string[]
   /** Recorded answers that have not been requested. */
   readonly unused: number
-  /** Writes the cassette in mode `record`. */
+  /** Calls that were recorded here. */
+  readonly recorded: number
+  /** The same cassette for the models of one more provider. */
+  readonly record: (provider: Provider) => Provider
+  /** Writes the cassette, unless it is replayed. */
   save(): void
 }
 
 export function cassette(options: CassetteOptions): Cassette {
-  const { file, provider, mode = 'replay' } = options
-  const redactor = createRedactor({ secrets: [...(options.secrets ?? []), ...(provider?.secrets?.() ?? [])] })
-  const entries: Entry[] = mode === 'record' ? [] : [...readTape(file)]
-  const left = [...entries]
-  const misses: string[] = []
-
-  const play = (request: ModelRequest): ModelAnswer => {
-    const { key } = entryFor(request, redactor)
-    const at = left.findIndex((entry) => entry.key === key)
-    const [found] = at < 0 ? [] : left.splice(at, 1)
-    if (found) {
-      if (request.onText && 'text' in found.answer && found.answer.text) request.onText(found.answer.text)
-      return found.answer
-    }
-    const message = `Cannot replay a call of "${request.model}": ${file} has no recording of it (${key.slice(0, 12)})`
-    misses.push(message)
-    return { kind: 'error', message, fatal: true }
-  }
-
-  return {
-    name: options.name ?? provider?.name ?? '*',
-    ...(provider?.free && { free: provider.free }),
-    misses,
-    get unused() {
-      return mode === 'record' ? 0 : left.length
-    },
-    structured: (request) =>
-      provider?.structured?.(request) ?? {
-        kind: 'skipped',
-        reason: 'a cassette replays its recording',
+  const { file, mode = 'replay', secrets = [] } = options
+  const earlier = mode === 'record' ? [] : readTape(file)
+  const tape: Tape = { file, entries: [...earlier], left: [...earlier], misses: [] }
+  const serve = (provider: Provider | undefined, name: string): Provider => {
+    const redactor = createRedactor({ secrets: [...secrets, ...(provider?.secrets?.() ?? [])] })
+    return {
+      name,
+      ...(provider?.models && { models: provider.models }),
+      ...(provider?.free && { free: provider.free }),
+      // What was recorded has the parts of its turns.
+      ...((mode === 'replay' || provider?.tools) && { tools: true as const }),
+      structured: (request) => provider?.structured?.(request) ?? recordedOutcome(tape, request),
+      secrets: () => provider?.secrets?.() ?? [],
+      takesFile: (file) => (provider ? (provider.takesFile?.(file) ?? false) : true),
+      async generate(request) {
+        const wanted = entryFor(request, redactor)
+        if (mode === 'replay') return play(tape, wanted, request)
+        if (provider === undefined) throw new Error('Cannot record a cassette: no provider is given')
+        const answer = await provider.generate(request)
+        tape.entries.push({ ...wanted, answer: redactor.value(answer) as ModelAnswer })
+        return answer
       },
-    secrets: () => provider?.secrets?.() ?? [],
-    async generate(request) {
-      if (mode === 'replay') return play(request)
-      if (provider === undefined) throw new Error('Cannot record a cassette: no provider is given')
-      const answer = await provider.generate(request)
-      entries.push({ ...entryFor(request, redactor), answer: redactor.value(answer) as ModelAnswer })
-      return answer
+    }
+  }
+  return {
+    ...serve(options.provider, options.name ?? options.provider?.name ?? '*'),
+    misses: tape.misses,
+    get unused() {
+      return mode === 'replay' ? tape.left.length : 0
     },
+    get recorded() {
+      return tape.entries.length - earlier.length
+    },
+    record: (provider) => serve(provider, provider.name),
     save() {
-      if (mode === 'record') writeTape(file, entries)
+      if (mode !== 'replay') writeTape(file, tape.entries)
     },
   }
 }
 
+interface Tape {
+  readonly file: string
+  readonly entries: Entry[]
+  /** Not replayed yet. */
+  readonly left: Entry[]
+  readonly misses: string[]
+}
+
+/** Whether the provider enforced the schema when the call was recorded: the words of a request depend on it. */
+function recordedOutcome(
+  { entries }: Tape,
+  { model, schema, structured }: Parameters<NonNullable<Provider['structured']>>[0],
+): StructuredOutcome {
+  const hash = schema === undefined ? undefined : schemaHash(schema)
+  const isEnforced = entries.some(
+    ({ request }) =>
+      request.enforced &&
+      request.model === model &&
+      request.schemaHash === hash &&
+      request.structured === structured,
+  )
+  return isEnforced
+    ? { kind: 'applied', as: 'json_schema', weakened: 0 }
+    : { kind: 'skipped', reason: 'a cassette replays its recording' }
+}
+
+function play(tape: Tape, wanted: Omit<Entry, 'answer'>, request: ModelRequest): ModelAnswer {
+  const { key } = wanted
+  const at = tape.left.findIndex((entry) => entry.key === key)
+  const [found] = at < 0 ? [] : tape.left.splice(at, 1)
+  if (found) {
+    const { answer } = found
+    if ('text' in answer && answer.text) {
+      request.onText?.(answer.text)
+      request.onDelta?.({ type: 'text', delta: answer.text })
+    }
+    return answer
+  }
+  const message = `Cannot replay a call of "${request.model}": ${tape.file} has no recording of it (${key.slice(0, 12)})${describeNearest(wanted, tape)}`
+  tape.misses.push(message)
+  return { kind: 'error', message, hint: 'Record it again, or undo what changed the request', fatal: true }
+}
+
+/** The recorded request that is most like the wanted one, and what differs. */
+function describeNearest(
+  wanted: Omit<Entry, 'answer'>,
+  { entries, left }: { readonly entries: readonly Entry[]; readonly left: readonly Entry[] },
+): string {
+  if (entries.some(({ key }) => key === wanted.key)) return '; it was recorded, and has been played already'
+  const nearest = (left.length > 0 ? left : entries)
+    .map((entry) => ({ entry, difference: describeDifference(entry.request, wanted.request) }))
+    .sort((a, b) => a.difference.size - b.difference.size)[0]
+  if (!nearest) return '; it holds no calls'
+  const { entry, difference } = nearest
+  return `. The nearest is ${entry.key.slice(0, 12)}; - recorded, + requested:\n${difference.lines.join('\n')}`
+}
+
 /** Builds the entry of a request. Redacts it first, so that the same call with another API key has the same hash. */
 function entryFor(request: ModelRequest, redactor: Redactor): Omit<Entry, 'answer'> {
-  const { model, system, prompt, schema, structured, maxOutputTokens } = request
+  const { model, system, prompt, schema, schemaWords, structured } = request
+  const { maxOutputTokens, tools, toolChoice, settings, files = [] } = request
   const recorded = {
     model,
     system: redactor.text(system).split('\n'),
     prompt: redactor.text(prompt).split('\n'),
     ...(schema !== undefined && { schemaHash: schemaHash(schema) }),
     ...(structured !== undefined && { structured }),
+    ...(schemaWords !== undefined && { enforced: true as const }),
     ...(maxOutputTokens !== undefined && { maxOutputTokens }),
+    ...(files.length > 0 && { files: files.map(({ sha256 }) => sha256) }),
+    ...(tools && { tools: tools.map(({ name }) => name) }),
+    ...(toolChoice !== undefined && toolChoice !== 'auto' && { toolChoice }),
+    ...(settings && { settings }),
   }
   return { key: sha256Hex(canonicalJson(recorded)), request: recorded }
 }

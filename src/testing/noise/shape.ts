@@ -29,12 +29,12 @@ export function sites(schema: JsonSchema, value: Json): Site[] {
     const fitting = branches.filter((branch) => fits(root, branch, node))
     const chosen = fitting[0]
     if (fitting.length !== 1 || chosen === undefined) return
-    const contested = site.contested || branches.filter((branch) => !typesOf(branch).has('null')).length > 1
+    const contested = site.contested || branches.filter((branch) => !getTypes(branch).has('null')).length > 1
     out.push({
       ...site,
       value: node,
       schema: chosen,
-      types: new Set(branches.flatMap((b) => [...typesOf(b)])),
+      types: new Set(branches.flatMap((b) => [...getTypes(b)])),
       contested,
     })
     if (Array.isArray(node)) {
@@ -148,7 +148,7 @@ function expand(root: Schema, raw: Schema): Schema[] {
   return Array.isArray(type) ? type.map((one) => ({ ...raw, type: one })) : [raw]
 }
 
-function typesOf(branch: Schema): Set<JsonType> {
+function getTypes(branch: Schema): Set<JsonType> {
   if (typeof branch['type'] === 'string') return new Set([branch['type'] as JsonType])
   const constants =
     'const' in branch ? [branch['const']] : Array.isArray(branch['enum']) ? branch['enum'] : []
@@ -157,7 +157,7 @@ function typesOf(branch: Schema): Set<JsonType> {
 
 function fits(root: Schema, branch: Schema, value: Json): boolean {
   const type = jsonType(value)
-  const types = typesOf(branch)
+  const types = getTypes(branch)
   if (type === undefined || !(types.has(type) || (type === 'integer' && types.has('number')))) return false
   if ('const' in branch) return branch['const'] === value
   if (!isObject(value)) return true

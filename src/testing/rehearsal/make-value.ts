@@ -39,7 +39,7 @@ function make(given: unknown, making: Making): Json {
   const { schema } = mergeAll(withBranches(given, making.random), making.root)
   if ('const' in schema) return schema['const'] as Json
   if (Array.isArray(schema['enum'])) return making.random.pick(schema['enum']) as Json
-  const type = typeOf(schema, making.random)
+  const type = getType(schema, making.random)
   return makers[type]?.(schema, making) ?? null
 }
 
@@ -59,7 +59,7 @@ function withBranches(schema: Keywords, random: Random): Record<string, unknown>
   return parts.length + all.length > 0 ? { ...rest, allOf: [...all, ...parts] } : { ...rest }
 }
 
-function typeOf(schema: Keywords, random: Random): string {
+function getType(schema: Keywords, random: Random): string {
   const { type } = schema
   if (typeof type === 'string') return type
   if (Array.isArray(type)) {

@@ -57,13 +57,16 @@ export function rehearsal(options: RehearsalOptions = {}): Rehearsal {
   return {
     name,
     free: true,
+    // It calls no tool: what it would pass to them is made up.
+    tools: true,
     get calls() {
       return calls
     },
     structured: ({ structured }) => outcome(structured),
+    takesFile: () => true,
     async generate(request) {
       const index = ++calls
-      const key = keyOf(request)
+      const key = toKey(request)
       const repeat = (repeats.get(key) ?? 0) + 1
       if (repeats.size < remembered) repeats.set(key, repeat)
       const own = mixSeed(mixSeed(seed, Number.parseInt(key.slice(0, 8), 16)), repeat)
@@ -82,7 +85,10 @@ export function rehearsal(options: RehearsalOptions = {}): Rehearsal {
       const fault = typeof faults === 'function' ? faults({ index, request, text }) : faults?.[index]
       if (request.signal.aborted) return { kind: 'cancelled', message: 'The call was cancelled' }
       if (fault) return fault
-      if (request.onText) for (const chunk of text.match(/[\s\S]{1,16}/g) ?? []) request.onText(chunk)
+      for (const chunk of text.match(/[\s\S]{1,16}/g) ?? []) {
+        request.onText?.(chunk)
+        request.onDelta?.({ type: 'text', delta: chunk })
+      }
       if (request.signal.aborted) return { kind: 'cancelled', message: 'The call was cancelled' }
       const usage = { inputTokens: count(request.system + request.prompt), outputTokens: count(text) }
       const { structured = 'off' } = request
@@ -91,6 +97,7 @@ export function rehearsal(options: RehearsalOptions = {}): Rehearsal {
         text,
         finish: 'stop',
         usage,
+        ...(request.messages && { parts: [{ type: 'text' as const, text }] }),
         ...(structured !== 'off' && { structured: outcome(structured) }),
       }
     },
@@ -98,7 +105,7 @@ export function rehearsal(options: RehearsalOptions = {}): Rehearsal {
 }
 
 /** Hashes everything that the answer depends on. */
-function keyOf({ model, system, prompt, schema = true }: ModelRequest): string {
+function toKey({ model, system, prompt, schema = true }: ModelRequest): string {
   return sha256Hex(`${model}\n${system}\n${prompt}\n${canonicalJson(schema)}`)
 }
 

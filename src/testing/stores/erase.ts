@@ -1,6 +1,7 @@
 /** Promises about deleting runs: by erasure, at any age and with a verifiable row in the operations audit, and by pruning. */
 import type { NewEvent } from '../../domain/event.ts'
 import { verifyOperations } from '../../domain/ports/operations.ts'
+import type { NewRun } from '../../domain/ports/store.ts'
 import type { RunStatus } from '../../domain/status.ts'
 import { logEvent, newRun, planEvent, runningHead, sampleAsk, sampleEvent, startEvent } from './sample.ts'
 import type { Suite, SuiteStore } from './test-api.ts'
@@ -104,6 +105,50 @@ export function eraseSuite({ test, expect }: Suite): void {
     expect(await store.findRunsAbout({ subject: 'unknown' })).toEqual([])
   })
 
+  test('replaces references in all rows of runs that no process executes, if it can', async ({ store }) => {
+    const beginnings = ['[sealed:v1.0a1b2c3d.']
+    const create = (runId: string, value: string, more: Partial<NewRun> = {}) => {
+      const output = { text: value, nested: { also: [value] } }
+      const complete = sampleEvent('complete', { status: 'completed', output })
+      const events = [startEvent(), planEvent(), logEvent(value), logEvent(value), complete]
+      return store.create(newRun(runId, { events, head: { status: 'completed', planVersion: 1 }, ...more }))
+    }
+    await create('small', `with ${beginnings}x]`)
+    await create('large', `${beginnings}x]`.repeat(500), { tenant: 't-2' })
+    await create('newest', '[sealed:v1.ffffffff.x]')
+    await create('other', '[sealed:v1_0a1b2c3d.x] 100%')
+    const claim = { owner: 'p-1', leaseMs: 60_000 }
+    await create('held', `${beginnings}x]`, { head: runningHead, claim })
+    if (store.replaceReferences === undefined) return
+    const replace = (runId: string, reference: string) =>
+      reference === '[sealed:v1.0a1b2c3d.x]' ? `[sealed:v1.ffffffff.${runId[0]}]` : 'wrong'
+    const read = async (runId: string) =>
+      JSON.stringify([await store.read(runId, 0), await store.output(runId), await store.head(runId)])
+    const before = { large: await read('large'), newest: await read('newest'), other: await read('other') }
+    const request = { beginnings, replace }
+    const would = { runs: 2, underWay: 1, tenants: { 't-1': 1, 't-2': 1 } }
+    expect(await store.replaceReferences({ ...request, dryRun: true })).toEqual(would)
+    expect(await read('large'), 'looking changes nothing').toBe(before.large)
+    const fail = () => {
+      throw new TypeError('interrupted')
+    }
+    const failing = store.replaceReferences({ ...request, tenant: 't-2', replace: fail })
+    expect(await failing.catch(({ message }: Error) => message)).toBe('interrupted')
+    expect(await read('large'), 'a run is changed as a whole').toBe(before.large)
+    const one = { runs: 1, underWay: 0, tenants: { 't-2': 1 } }
+    expect(await store.replaceReferences({ ...request, tenant: 't-2' })).toEqual(one)
+    expect(await store.replaceReferences(request)).toEqual({ ...would, runs: 1, tenants: { 't-1': 1 } })
+    expect(await read('large')).toBe(before.large.replaceAll(`${beginnings}x]`, '[sealed:v1.ffffffff.l]'))
+    const small = await read('small')
+    expect([small.includes('with [sealed:v1.ffffffff.s]'), small.includes('0a1b2c3d')]).toEqual([true, false])
+    expect([await read('newest'), await read('other')]).toEqual([before.newest, before.other])
+    expect((await read('held')).includes(`${beginnings}x]`), 'left for later').toBe(true)
+    expect(await store.replaceReferences(request)).toEqual({ runs: 0, underWay: 1, tenants: {} })
+    // The values of the earlier references are gone: nothing is left to prune.
+    const pruned = await store.prune({ before: 0 })
+    expect(pruned.values).toBe(0)
+  })
+
   test('prunes by status and leaves tenants out', async (made) => {
     const { store } = made
     const before = Number.MAX_SAFE_INTEGER
@@ -129,11 +174,11 @@ export function pruneSuite({ test, expect }: Suite): void {
   const life = (runId: string): NewEvent[] => [
     startEvent(),
     planEvent(),
-    sampleEvent('attempt_start', attemptOf(runId), { nodeId: 'write' }),
+    sampleEvent('attempt_start', makeAttempt(runId), { nodeId: 'write' }),
     sampleEvent('hitl_request', { ...sampleAsk(`${runId}:ask`, 'write'), audit }),
     sampleEvent('complete', { status: 'completed', output: { runId } }),
   ]
-  const attemptOf = (key: string) =>
+  const makeAttempt = (key: string) =>
     ({ attempt: 1, capabilityId: 'c', idempotencyKey: key, idempotent: true, inputs: {} }) as const
   const make = ({ store }: SuiteStore, runId: string, status: RunStatus, tenant = 't-1') =>
     store.create(newRun(runId, { tenant, events: life(runId), head: { status, planVersion: 1 } }))

@@ -167,7 +167,7 @@ export function journalSuite({ test, expect }: Suite): void {
     for (let index = 0; index < 6; index++) {
       const tenant = index % 2 === 0 ? 'even' : 'odd'
       const status = index < 3 ? 'completed' : 'running'
-      const events = [startEvent('x', index === 4 ? { threadId: 'thread' } : {})]
+      const events = [startEvent(`Tea 50%_${index}`, index === 4 ? { threadId: 'thread' } : {})]
       await store.create(newRun(`r-${index}`, { tenant, events, head: { status, planVersion: 0 } }))
       if (index % 2 === 1) await elapse(2)
     }
@@ -178,6 +178,9 @@ export function journalSuite({ test, expect }: Suite): void {
     expect(await ids({ tenant: 'even' })).toEqual(['r-4', 'r-2', 'r-0'])
     expect(await ids({ tenant: 'even', status: ['completed'] })).toEqual(['r-2', 'r-0'])
     expect(await ids({ threadId: 'thread' })).toEqual(['r-4'])
+    expect(await ids({ search: 'tEA 50%_3' })).toEqual(['r-3'])
+    expect(await ids({ search: 'R-2' })).toEqual(['r-2'])
+    expect(await ids({ search: '5__' })).toEqual([])
     const paged: string[] = []
     for (let page = await ids({ limit: 2 }); page.length > 0; ) {
       paged.push(...page)
@@ -185,6 +188,61 @@ export function journalSuite({ test, expect }: Suite): void {
     }
     expect(paged).toEqual(await ids({}))
     expect(await ids({ before: 'none' })).toEqual([])
+  })
+
+  test('lists the threads of a tenant, last changed first, page by page', async ({ store, elapse }) => {
+    const start = async (runId: string, tenant: string, threadId?: string) => {
+      const events = [startEvent('Tea', threadId === undefined ? {} : { threadId })]
+      await store.create(newRun(runId, { tenant, events, head: { status: 'running', planVersion: 0 } }))
+      await elapse(2)
+    }
+    await start('r-1', 'mine', 'a')
+    await start('r-2', 'mine', 'b')
+    await start('r-3', 'mine', 'c')
+    await start('r-4', 'mine', 'a')
+    await start('r-5', 'theirs', 'b')
+    await start('r-6', 'mine')
+    const all = await store.threads({ tenant: 'mine' })
+    expect(all.map(({ threadId, runs }) => [threadId, runs])).toEqual([
+      ['a', 2],
+      ['c', 1],
+      ['b', 1],
+    ])
+    expect(all.every(({ createdAt, updatedAt }) => createdAt <= updatedAt)).toBe(true)
+    const [first] = await store.threads({ tenant: 'mine', limit: 1 })
+    expect(first).toEqual(all[0])
+    expect(await store.threads({ tenant: 'mine', ...(first && { before: first }) })).toEqual(all.slice(1))
+    expect(await store.threads({ tenant: 'none' })).toEqual([])
+  })
+
+  test('keeps cost and tokens of a run, and lists the most expensive first, page by page', async ({
+    store,
+  }) => {
+    const costs = [0.5, undefined, 2, 0.5, undefined, 0.125]
+    for (const [index, costUsd] of costs.entries()) {
+      const runId = `r-${index}`
+      await store.create(newRun(runId))
+      const amounts = costUsd === undefined ? {} : { costUsd, tokens: 100 + index }
+      const head = { ...runningHead, ...amounts }
+      await store.append({ runId, expectedSeq: 1, events: [logEvent(1)], head })
+    }
+    await store.append({ runId: 'r-2', expectedSeq: 2, events: [logEvent(2)], head: runningHead })
+    const { costUsd, tokens } = (await store.head('r-2')) ?? {}
+    expect({ costUsd, tokens }).toEqual({ costUsd: 2, tokens: 102 })
+    expect((await store.head('r-1'))?.costUsd).toBe(undefined)
+    const listed = await store.runs({ sort: 'cost' })
+    expect(listed.map((head) => head.costUsd ?? 0)).toEqual([2, 0.5, 0.5, 0.125, 0, 0])
+    const paged: string[] = []
+    for (let page = await store.runs({ sort: 'cost', limit: 2 }); page.length > 0; ) {
+      paged.push(...page.map(({ runId }) => runId))
+      page = await store.runs({ sort: 'cost', limit: 2, before: paged.at(-1) ?? '' })
+    }
+    expect(paged).toEqual(listed.map(({ runId }) => runId))
+    const within = async (query: { minCostUsd?: number; maxCostUsd?: number }) =>
+      (await store.runs({ ...query, sort: 'cost' })).map((head) => head.costUsd ?? 0)
+    expect(await within({ minCostUsd: 0.5 })).toEqual([2, 0.5, 0.5])
+    expect(await within({ maxCostUsd: 0.125 })).toEqual([0.125, 0, 0])
+    expect(await within({ minCostUsd: 0.1, maxCostUsd: 0.5 })).toEqual([0.5, 0.5, 0.125])
   })
 
   test('notifies listeners after a change, until they unsubscribe', async ({ store }) => {

@@ -56,6 +56,18 @@ export function leaseSuite({ test, expect }: Suite): void {
     expect(await taken([])).toEqual(['x'])
   })
 
+  test('skips runs of excluded tenants, and of excluded runs besides', async ({ store }) => {
+    for (const [index, runId] of ['x', 'y', 'z'].entries())
+      await store.create(
+        newRun(runId, { tenant: `t-${index}`, head: { ...runningHead, wakeAt: 10 + index } }),
+      )
+    const taken = async (left: { except?: readonly string[]; exceptTenants: readonly string[] }) =>
+      (await store.claim({ owner: 'a', leaseMs, limit: 10, ...left })).map(({ runId }) => runId)
+    expect(await taken({ exceptTenants: ['t-0', 't-1', 't-2'] })).toEqual([])
+    expect(await taken({ except: ['y'], exceptTenants: ['t-0', 'none'] })).toEqual(['z'])
+    expect((await taken({ exceptTenants: [] })).sort()).toEqual(['x', 'y'])
+  })
+
   test('never assigns one run to two of eight concurrent claims', async ({ store }) => {
     const ids = Array.from({ length: 12 }, (_, index) => `r-${index}`)
     await Promise.all(ids.map((id) => store.create(newRun(id))))
@@ -133,7 +145,13 @@ export function leaseSuite({ test, expect }: Suite): void {
       await store.create(newRun(runId, { claim: { owner: 'a', leaseMs } }))
     await store.create(newRun('z', { claim: { owner: 'b', leaseMs } }))
     const runIds = ['x', 'y', 'z', 'unknown']
-    expect([...(await store.renew({ owner: 'a', leaseMs: 60_000, runIds }))].sort()).toEqual(['x', 'y'])
+    await store.append({ runId: 'y', expectedSeq: 1, events: [logEvent('reply')], head: runningHead })
+    const renewed = await store.renew({ owner: 'a', leaseMs: 60_000, runIds })
+    const sorted = [...renewed].sort((one, other) => (one.runId < other.runId ? -1 : 1))
+    expect(sorted, 'with the last sequence number').toEqual([
+      { runId: 'x', seq: 1 },
+      { runId: 'y', seq: 2 },
+    ])
     await elapse(leaseMs + 1)
     expect((await claim(store, 'c')).map(({ runId }) => runId).sort()).toEqual(['forgotten', 'z'])
     expect(await store.renew({ owner: 'b', leaseMs, runIds: ['z'] })).toEqual([])
@@ -142,14 +160,16 @@ export function leaseSuite({ test, expect }: Suite): void {
   test('renews any number of leases', async ({ store, elapse }) => {
     await store.create(newRun('last', { claim: { owner: 'a', leaseMs } }))
     const runIds = [...Array.from({ length: 70_000 }, (_, index) => `unknown-${index}`), 'last']
-    expect(await store.renew({ owner: 'a', leaseMs: 60_000, runIds })).toEqual(['last'])
+    expect(await store.renew({ owner: 'a', leaseMs: 60_000, runIds })).toEqual([{ runId: 'last', seq: 1 }])
     await elapse(leaseMs + 1)
     expect(await claim(store, 'b')).toEqual([])
   })
 
   test('keeps a renewed lease after further appends', async ({ store, elapse }) => {
     const lease = (await store.create(newRun('r', { claim: { owner: 'a', leaseMs } }))) as Lease
-    expect(await store.renew({ owner: 'a', leaseMs: 60_000, runIds: ['r'] })).toEqual(['r'])
+    expect(await store.renew({ owner: 'a', leaseMs: 60_000, runIds: ['r'] })).toEqual([
+      { runId: 'r', seq: 1 },
+    ])
     expect((await append(store, 1, lease)).kind).toBe('appended')
     await elapse(leaseMs + 1)
     expect(await claim(store, 'b'), 'renewed, so not available').toEqual([])

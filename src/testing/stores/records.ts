@@ -344,6 +344,31 @@ function operationSuite({ test, expect }: Suite): void {
     expect(chain).toEqual({ rows: 6, head: rows[0]?.hash })
   })
 
+  test('has another version after every change of records, and the same one otherwise', async ({ store }) => {
+    const { version, tokens, registrations, documents } = store.records
+    const operation = { tenant: 't-1', by: 'a', action: 'facet.created', subject: 'f', details: {} } as const
+    const facet = { kind: 'facet', tenant: 't-1', id: 'f', body: {} } as const
+    const key = { tenant: 't-1', capabilityId: 'cap' }
+    const changes: (() => Promise<unknown>)[] = [
+      () => tokens.add(token('a')),
+      () => registrations.put(registration('cap')),
+      () => registrations.put(registration('cap', { payload: { changed: true } })),
+      () => registrations.remove(key),
+      () => documents.add(facet, { operation }),
+      () => documents.remove(facet, { operation: { ...operation, action: 'facet.removed' } }),
+    ]
+    const seen = new Set([await version()])
+    for (const change of changes) {
+      await change()
+      const now = await version()
+      expect(seen.has(now)).toBe(false)
+      seen.add(now)
+      await registrations.beat(key)
+      await registrations.list({})
+      expect(await version()).toBe(now)
+    }
+  })
+
   test('lists operations newest first, by tenant, action and subject, in pages', async ({ store }) => {
     const { operations } = store.records
     const add = (tenant: string, subject: string) =>

@@ -18,11 +18,16 @@ export interface Generation {
   readonly words: Words
   /** The author's schema: what the value must satisfy in the end. */
   readonly schema: JsonSchema
+  /** Returns what the caller's own validator has against a value that satisfies the schema. Absent: nothing. */
+  readonly refuse?: ((value: Json) => readonly Issue[]) | undefined
   readonly rao: boolean
   /** Constraints depend on the value: no plain text may replace it. */
   readonly constrained: boolean
   readonly processing: Processing
-  readonly target: Pick<CallOptions, 'model' | 'provider' | 'schemaName' | 'maxOutputTokens' | 'stream'>
+  readonly target: Pick<
+    CallOptions,
+    'model' | 'provider' | 'schemaName' | 'maxOutputTokens' | 'settings' | 'stream' | 'files'
+  >
   readonly caller: Caller
   readonly signal: AbortSignal
   readonly onEvent: OnEvent
@@ -130,7 +135,7 @@ const simplified: FallbackStep = {
   ask({ words, schema, processing }) {
     const flat = simplifySchema(schema)
     return {
-      ...simplifiedWords(words, schema, flat.schema),
+      ...simplifiedWords(words, flat.schema),
       schema: flat.schema,
       structured: processing.structuredOutput,
       restore: (value) => flat.restore(value).value as Json | undefined,
@@ -144,8 +149,11 @@ const degrade: FallbackStep = {
   family: 'fallback',
   note: 'degraded',
   follows: (last) => isText(last) && !last.truncated,
-  degrade: ({ schema, processing }, text) =>
-    fallbackValues(schema, text).find((value) => compileSchema(schema, processing.reader).accepts(value)),
+  degrade: ({ schema, processing, refuse }, text) =>
+    fallbackValues(schema, text).find(
+      (value) =>
+        compileSchema(schema, processing.reader).accepts(value) && (refuse?.(value) ?? []).length === 0,
+    ),
 }
 
 /** Replaces a step that cannot use the last answer, because it was truncated or empty, with another request. */

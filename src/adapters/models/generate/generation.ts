@@ -5,7 +5,8 @@
  */
 import type { Issue } from '../../../base/errors/issue.ts'
 import { isObject, type Json, own } from '../../../base/json.ts'
-import type { AttemptResult, Output, RepairNote } from '../../../domain/output.ts'
+import { toReferences } from '../../../domain/content/file-value.ts'
+import type { AttemptResult, Output, RepairNote, SentPrompt } from '../../../domain/output.ts'
 import { type ModelAnswer, toRetryableFailure } from '../../../domain/ports/provider.ts'
 import { raoEnvelopeSchema } from '../../../domain/rao/rao-envelope.ts'
 import { schemaHash } from '../../../schema/hash.ts'
@@ -20,13 +21,19 @@ import { type Reading, readText } from './read-output.ts'
 
 /** Never throws for model errors; a rejection is a bug. */
 export async function generate(task: Generation): Promise<AttemptResult> {
+  const prompts: SentPrompt[] = []
+  const result = await takeSteps(task, prompts)
+  return prompts.length > 0 ? { ...result, prompts } : result
+}
+
+async function takeSteps(task: Generation, prompts: SentPrompt[]): Promise<AttemptResult> {
   let last: AttemptOutcome | undefined
   for (const planned of planSteps(task)) {
     if (task.signal.aborted)
       return ended(task, { answer: { kind: 'cancelled', message: 'The call was cancelled' } })
     const step = last && !planned.follows(last, task) ? findReplacement(planned, last) : planned
     if (step === undefined) continue
-    const tried = await take(step, task, last)
+    const tried = await take(step, { task, prompts }, last)
     if (tried === undefined) continue
     if (tried.output) return accepted(task, tried, step)
     // A call that the budget refused says nothing about the answer we have.
@@ -40,7 +47,7 @@ export async function generate(task: Generation): Promise<AttemptResult> {
 /** Runs one step: its call, the reader, and the events around it. */
 async function take(
   step: FallbackStep,
-  task: Generation,
+  { task, prompts }: { readonly task: Generation; readonly prompts: SentPrompt[] },
   last: AttemptOutcome | undefined,
 ): Promise<AttemptOutcome | undefined> {
   const before = task.caller.spent()
@@ -49,9 +56,17 @@ async function take(
   if (step.name === 'degrade') return degraded(step, task, last)
   const asked = step.ask?.(task, last)
   if (asked === undefined) return undefined
-  const called = await task.caller.call({ ...task.target, ...asked })
+  // Repairing and extracting need the text alone.
+  const files = step.family === 'repair' || step.name === 'extractor' ? [] : (task.target.files ?? [])
+  const called = await task.caller.call({ ...task.target, ...asked, files })
   if (called.kind === 'refused')
     return { answer: { kind: 'error', message: called.issue.message }, issues: [called.issue], refused: true }
+  prompts.push({
+    step: step.name,
+    system: called.system,
+    prompt: asked.prompt,
+    ...(files.length > 0 && { files: toReferences(files) }),
+  })
   const { answer, doomed } = called
   const text = 'text' in answer ? answer.text : undefined
   const reading = doomed
@@ -101,12 +116,19 @@ async function read(
     parseText: task.parseText,
     signal: task.signal,
   }
-  const reading = await (restore
-    ? readRestored(text, context, restore)
-    : readText(text, context, answer.structured))
+  const reading = refused(
+    task,
+    await (restore ? readRestored(text, context, restore) : readText(text, context, answer.structured)),
+  )
   if (changed)
     task.onEvent(`aros.repair.${reading.ok ? 'success' : 'failed'}`, { stage: 'deterministic', schema_hash })
   return reading
+}
+
+/** Refuses a value that the caller's own validator refuses: its issues go into the next request. */
+function refused({ refuse }: Generation, reading: Reading): Reading {
+  const issues = reading.ok && refuse ? refuse(reading.value) : []
+  return issues.length > 0 ? { ok: false, issues, truncated: reading.truncated } : reading
 }
 
 /** Reads an answer in a simplified shape: parses any value, restores the shape, then parses it against the schema. */
@@ -119,7 +141,11 @@ async function readRestored(
   if (!loose.ok) return loose
   const value = restore(loose.value)
   if (value === undefined) return { ok: false, issues: [nothing], truncated: false }
-  return readText(JSON.stringify(value), { ...context, processing: { ...context.processing, aop: 'full' } })
+  return readText(JSON.stringify(value), {
+    ...context,
+    raw: text,
+    processing: { ...context.processing, aop: 'full' },
+  })
 }
 
 function toAttemptOutcome(
@@ -128,7 +154,7 @@ function toAttemptOutcome(
   text: string | undefined,
 ): AttemptOutcome {
   const cut = answer.kind === 'text' && answer.finish !== 'stop'
-  if (reading === undefined) return { answer, issues: [issueOf(answer)], fallen: true }
+  if (reading === undefined) return { answer, issues: [toIssue(answer)], fallen: true }
   if (!reading.ok && reading.declined) {
     const [issue] = reading.issues
     const refused: ModelAnswer = { kind: 'refused', message: issue?.message ?? '', usage: {} }
@@ -230,16 +256,25 @@ function ended(
   task: Generation,
   last: (Pick<AttemptOutcome, 'answer'> & Partial<AttemptOutcome>) | undefined,
 ): AttemptResult {
-  const usage = task.caller.spent()
   const answer: ModelAnswer = last?.answer ?? { kind: 'error', message: 'No call was made' }
-  const issues = last?.issues ?? [issueOf(answer)]
-  const outcome = toOutcome(answer, last?.truncated ?? false)
   return {
-    outcome,
-    issues,
-    usage,
-    model: task.target.model,
+    ...toFailure(answer, { usage: task.caller.spent(), model: task.target.model }),
+    ...(last?.issues && { issues: last.issues }),
+    outcome: toOutcome(answer, last?.truncated ?? false),
     ...(answer.kind === 'text' && last?.text !== undefined && { raw: last.text }),
+  }
+}
+
+/** Converts an answer without a value to the result of an attempt. */
+export function toFailure(
+  answer: ModelAnswer,
+  { usage, model }: Required<Pick<AttemptResult, 'usage' | 'model'>>,
+): AttemptResult {
+  return {
+    outcome: toOutcome(answer, false),
+    issues: [toIssue(answer)],
+    usage,
+    model,
     ...(usage.calls === 0 && isUnsent(answer) && { notApplied: true }),
     ...(answer.kind === 'error' && answer.fatal && { final: true }),
     ...(answer.kind === 'throttled' &&
@@ -257,7 +292,7 @@ function toOutcome(answer: ModelAnswer, truncated: boolean): AttemptResult['outc
   return answer.kind === 'error' ? 'provider_error' : answer.kind
 }
 
-function issueOf(answer: ModelAnswer): Issue {
+function toIssue(answer: ModelAnswer): Issue {
   const outcome = toOutcome(answer, false)
   return {
     code: `attempt/${outcome}`,

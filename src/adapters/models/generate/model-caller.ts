@@ -7,7 +7,9 @@ import type { Json } from '../../../base/json.ts'
 import { roughTokens } from '../../../base/rough-tokens.ts'
 import type { Retries, RetryOptions } from '../../../base/time/retry.ts'
 import { createCallRetries } from '../../../domain/attempt/call-retries.ts'
-import type { Usage } from '../../../domain/output.ts'
+import type { TakenFile } from '../../../domain/content/file-value.ts'
+import type { Processing } from '../../../domain/draft/processing.ts'
+import { addUsage, type Usage } from '../../../domain/output.ts'
 import {
   type CallUsage,
   type ModelAnswer,
@@ -17,10 +19,12 @@ import {
 } from '../../../domain/ports/provider.ts'
 import type { Trace } from '../../../domain/ports/trace.ts'
 import type { Redactor } from '../../../domain/redaction/redact.ts'
+import type { ModelSettings } from '../../../domain/settings/model-settings.ts'
 import { schemaHash } from '../../../schema/hash.ts'
 import { parseModelId } from '../../providers/model-id.ts'
-import { computeCost, nothing, type Price, priceOf } from '../prices.ts'
-import type { Words } from './prompts.ts'
+import { isWhole } from '../../providers/structured-output/structured-plan.ts'
+import { computeCost, findPrice, nothing, type Price } from '../prices.ts'
+import { type Words, withoutSchema } from './prompts.ts'
 import { type CallOptions, sendRequest } from './send-request.ts'
 
 export type OnEvent = (event: string, payload?: { readonly [key: string]: Json }) => void
@@ -39,7 +43,13 @@ interface CallerOptions {
 }
 
 type Called =
-  | { readonly kind: 'answer'; readonly answer: ModelAnswer; readonly doomed?: readonly Issue[] }
+  | {
+      readonly kind: 'answer'
+      readonly answer: ModelAnswer
+      readonly doomed?: readonly Issue[]
+      /** The system text as it was sent. */
+      readonly system: string
+    }
   /** The budget does not allow the call. */
   | { readonly kind: 'refused'; readonly issue: Issue }
 
@@ -58,26 +68,28 @@ export function createCaller(options: CallerOptions): Caller {
   /** Providers whose retries in this attempt are exhausted: they are not called again. */
   const turnedAway = new Map<Provider, ModelAnswer>()
   const retriesFor = createRetriesByProvider(options)
+  const reportWarnings = createWarningReporter(onEvent)
 
   return {
     left: () => Math.max(budget.calls - spent.calls, 0),
     spent: () => (unknownCost ? withoutCost(spent) : spent),
     async call(given) {
       const refused = turnedAway.get(given.provider)
-      if (refused) return { kind: 'answer', answer: refused }
-      const words = { system: redactor.text(given.system), prompt: redactor.text(given.prompt) }
-      const price = given.provider.free ? { model: given.model, ...nothing } : priceOf(given.model, prices)
+      const { system, spare } = await chooseWords(given)
+      const words = { system: redactor.text(system), prompt: redactor.text(given.prompt) }
+      if (refused) return { kind: 'answer', answer: refused, system: words.system }
+      const price = given.provider.free ? { model: given.model, ...nothing } : findPrice(given.model, prices)
       const { maxOutputTokens } = given
-      const beside = isLimited(budget) ? await tokensBeside(given) : 0
+      const beside = isLimited(budget) ? (await tokensBeside(given)) + mostTokens(spare ?? '') : 0
       const allowed = allowance(budget, spent, { words, beside, price, maxOutputTokens })
       if ('code' in allowed) return { kind: 'refused', issue: allowed }
       const most = allowed.most?.outputTokens ?? maxOutputTokens
       const key = `${options.idempotencyKey}:${++asked}`
       const send = async () => {
         // Reported before it is sent: an interrupted call counts, and may have used its whole reservation.
-        options.onUsage?.(add(spent, { calls: 1, ...priced(allowed.most ?? {}, price) }))
+        options.onUsage?.(addUsage(spent, { calls: 1, ...priced(allowed.most ?? {}, price) }))
         const sent = await sendRequest(
-          { ...given, ...words },
+          { ...given, ...words, ...(spare !== undefined && { spareWords: redactor.text(spare) }) },
           { key, most, trace: options.trace, signal: options.signal },
         )
         if (!wasGenerated(sent.answer)) options.onUsage?.(unknownCost ? withoutCost(spent) : spent)
@@ -91,15 +103,49 @@ export function createCaller(options: CallerOptions): Caller {
         : last.answer
       if (toRetryableFailure(answer)) turnedAway.set(given.provider, answer)
       reportStructured(onEvent, given, answer)
+      reportWarnings(given.model, answer)
       if (!isStopped && wasGenerated(answer)) {
         const usage = priced(counted(answer, words, allowed), price)
         unknownCost ||= usage.costUsd === undefined
-        spent = add(spent, { calls: 1, ...usage })
+        spent = addUsage(spent, { calls: 1, ...usage })
       }
       options.onUsage?.(unknownCost ? withoutCost(spent) : spent)
-      return { kind: 'answer', answer, ...(doomed && { doomed }) }
+      return { kind: 'answer', answer, system: words.system, ...(doomed && { doomed }) }
     },
   }
+}
+
+/**
+ * The system text for a provider: without the schema if it enforces all of it. `spare` then has the words for a server that
+ * turns out to refuse that. Words without `schemaWords` are sent as they are.
+ */
+async function chooseWords(
+  given: CallOptions,
+): Promise<{ readonly system: string; readonly spare?: string }> {
+  const { system, schemaWords } = given
+  if (!schemaWords || !(await isEnforced(given))) return { system }
+  return { system: withoutSchema({ system, schemaWords }), spare: schemaWords.stated }
+}
+
+/** Whether the provider holds the answer to the whole schema. */
+export async function isEnforced(given: Omit<CallOptions, keyof Words>): Promise<boolean> {
+  const { provider, model, schema, structured = 'off', tools, toolChoice } = given
+  if (structured === 'off' || schema === undefined) return false
+  const request = {
+    ...{ model: parseModelId(model).model, schema, structured },
+    ...(tools && { tools }),
+    ...(toolChoice !== undefined && { toolChoice }),
+  }
+  return isWhole(await provider.structured?.(request))
+}
+
+/** The longest answer that settings and processing allow; the smaller counts. */
+export function mostOutputTokens(
+  settings: ModelSettings | undefined,
+  processing: Pick<Processing, 'maxOutputTokens'>,
+): number | undefined {
+  const given = [settings?.maxOutputTokens, processing.maxOutputTokens].filter((most) => most !== undefined)
+  return given.length > 0 ? Math.min(...given) : undefined
 }
 
 /** All calls of an attempt to one provider share its retries; a precheck with another provider has its own. */
@@ -109,6 +155,19 @@ function createRetriesByProvider({ retry, signal, onEvent }: CallerOptions) {
     const retries = made.get(provider) ?? createCallRetries({ ...retry, signal, onEvent })
     made.set(provider, retries)
     return retries
+  }
+}
+
+/** Reports each setting that a provider did not use as it was given, once per attempt. */
+function createWarningReporter(onEvent: OnEvent): (model: string, answer: ModelAnswer) => void {
+  const reported = new Set<string>()
+  return (model, { warnings = [] }) => {
+    for (const { setting, message } of warnings) {
+      const key = `${model} ${setting} ${message}`
+      if (reported.has(key)) continue
+      reported.add(key)
+      onEvent('model.setting_ignored', { model, setting, message })
+    }
   }
 }
 
@@ -148,30 +207,31 @@ function counted(answer: ModelAnswer, { system, prompt }: Words, { most }: Allow
   }
 }
 
+/** Most tokens that providers count for an image of any size; other files count by their data. */
+const mostImageTokens = 16_384
+
+function addFileTokens(sum: number, { mediaType, data }: TakenFile): number {
+  return sum + (mediaType.startsWith('image/') ? Math.min(data.length, mostImageTokens) : data.length)
+}
+
 /** Returns the tokens that the provider sends in addition to the words. */
-async function tokensBeside({ provider, model, schema, structured = 'off' }: CallOptions): Promise<number> {
-  if (structured === 'off' || schema === undefined) return 0
+async function tokensBeside({
+  provider,
+  model,
+  schema,
+  structured = 'off',
+  tools,
+  files = [],
+}: CallOptions): Promise<number> {
+  const ofTools = (tools ? mostTokens(JSON.stringify(tools)) : 0) + files.reduce(addFileTokens, 0)
+  if (structured === 'off' || schema === undefined) return ofTools
   const outcome = await provider.structured?.({ model: parseModelId(model).model, schema, structured })
-  return outcome?.kind === 'applied' ? (outcome.bytes ?? 0) : 0
+  return ofTools + (outcome?.kind === 'applied' ? (outcome.bytes ?? 0) : 0)
 }
 
 function priced(usage: CallUsage, price: Price | undefined): CallUsage {
   const cost = computeCost(usage, price)
   return cost === undefined ? usage : { ...usage, costUsd: cost }
-}
-
-/** Adds usage; what neither of them knows stays unknown. */
-function add(a: Usage, b: Usage): Usage {
-  const sum = (name: 'inputTokens' | 'outputTokens') =>
-    (a[name] !== undefined || b[name] !== undefined) && { [name]: (a[name] ?? 0) + (b[name] ?? 0) }
-  return {
-    calls: a.calls + b.calls,
-    ...sum('inputTokens'),
-    ...sum('outputTokens'),
-    ...((a.costUsd !== undefined || b.costUsd !== undefined) && {
-      costUsd: (a.costUsd ?? 0) + (b.costUsd ?? 0),
-    }),
-  }
 }
 
 /** A sum of which a part is unknown is unknown. */
@@ -195,8 +255,8 @@ const framing = 16
 
 interface Budget {
   readonly calls: number
-  readonly tokens?: number
-  readonly costUsd?: number
+  readonly tokens?: number | undefined
+  readonly costUsd?: number | undefined
 }
 
 interface Wanted {

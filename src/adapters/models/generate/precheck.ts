@@ -26,7 +26,7 @@ interface PrecheckTask {
   readonly model: string
   /** For agents that name no model. */
   readonly defaultModel: string
-  readonly providerOf: (model: string) => Provider | undefined
+  readonly findProvider: (model: string) => Provider | undefined
   readonly parseText: ParseText
 }
 
@@ -169,11 +169,11 @@ async function validate(task: PrecheckTask, plan: string): Promise<Verdict | und
 
 /** One small call; it draws on the node's budget and always leaves a call for the work itself. */
 async function ask(
-  { caller, providerOf, settings, onEvent, defaultModel }: PrecheckTask,
+  { caller, findProvider, settings, onEvent, defaultModel }: PrecheckTask,
   { model = defaultModel, instructions = '' }: PrecheckAgent,
   { system, prompt }: { readonly system: string; readonly prompt: string },
 ): Promise<string | undefined> {
-  const provider = providerOf(model)
+  const provider = findProvider(model)
   if (provider === undefined || caller.left() < 2) {
     const reason = provider === undefined ? `no provider for "${model}"` : 'the budget is needed for the work'
     onEvent('aros.reasoning.precheck.skipped', { reason })

@@ -40,6 +40,8 @@ interface ReadingContext {
   readonly onEvent: NonNullable<ParseOptions['onEvent']>
   readonly parseText: ParseText
   readonly signal?: AbortSignal | undefined
+  /** The text as the model wrote it: ranges of repairs are kept if it is what the reader gets. */
+  readonly raw?: string
 }
 
 const untouched: ParseOptions = { aop: 'minimal', closed: ['', '/*'] }
@@ -49,7 +51,7 @@ export async function readText(
   context: ReadingContext,
   structured?: StructuredOutcome,
 ): Promise<Reading> {
-  const reading = await readAny(text, context, structured)
+  const reading = await readAny(text, { raw: text, ...context }, structured)
   if (!declines(text)) return reading
   if (reading.ok && (isTextContract(context.schema) || !quotes(reading.value, text))) return reading
   return { ok: false, issues: [declinedIssue(text)], truncated: false, declined: true }
@@ -114,27 +116,29 @@ async function readUnheld(
 async function readEnvelope(
   text: string,
   options: ParseOptions,
-  { parseText, signal }: ReadingContext,
+  { parseText, signal, raw }: ReadingContext,
 ): Promise<Reading> {
   const result = await parseText(text, raoEnvelopeSchema, options, signal)
-  if (result.ok) return accepted(result)
+  if (result.ok) return accepted(result, { ranges: text === raw })
   const violation = readRaoEnvelope(result.candidate)
   const issues = isRaoError(violation) ? [violationIssue(violation), ...result.issues] : result.issues
   return { ok: false, issues, truncated: result.truncated }
 }
 
 async function read(
-  { parseText, signal }: ReadingContext,
+  { parseText, signal, raw }: ReadingContext,
   text: string,
   schema: JsonSchema,
   options: ParseOptions,
 ): Promise<Reading> {
   const result = await parseText(text, schema, options, signal)
-  return result.ok ? accepted(result) : { ok: false, issues: result.issues, truncated: result.truncated }
+  return result.ok
+    ? accepted(result, { ranges: text === raw })
+    : { ok: false, issues: result.issues, truncated: result.truncated }
 }
 
-function accepted(result: ParseSuccess<unknown>): Reading {
-  const repairs = repairNotes(result.repairs)
+function accepted(result: ParseSuccess<unknown>, options: { readonly ranges: boolean }): Reading {
+  const repairs = repairNotes(result.repairs, options)
   return { ok: true, value: result.value as Json, repairs, truncated: result.truncated }
 }
 

@@ -2,6 +2,7 @@
 import type { Issue } from '../../../base/errors/issue.ts'
 import type { ModelAnswer, ModelRequest, Provider, StructuredIntent } from '../../../domain/ports/provider.ts'
 import type { Trace } from '../../../domain/ports/trace.ts'
+import type { ModelSettings } from '../../../domain/settings/model-settings.ts'
 import type { JsonSchema } from '../../../schema/json-schema.ts'
 import { parseModelId } from '../../providers/model-id.ts'
 import type { Words } from './prompts.ts'
@@ -15,7 +16,19 @@ export interface CallOptions extends Words {
   readonly primary?: JsonSchema
   readonly structured?: StructuredIntent
   readonly schemaName?: string
+  /** See `schemaWords` of a request to a provider. */
+  readonly spareWords?: string
+  readonly files?: ModelRequest['files']
+  /** A conversation with tools; `prompt` is only its size then. */
+  readonly messages?: ModelRequest['messages']
+  readonly tools?: ModelRequest['tools']
+  readonly toolChoice?: ModelRequest['toolChoice']
+  /** Idempotency key. Default: derived from that of the attempt. */
+  readonly key?: string
   readonly maxOutputTokens?: number | undefined
+  readonly settings?: ModelSettings | undefined
+  /** Of a conversation: called for every sending, returns what receives the pieces of the turn. */
+  readonly watchTurn?: (() => NonNullable<ModelRequest['onDelta']>) | undefined
   readonly stream?:
     | {
         readonly earlyAbort: boolean
@@ -44,14 +57,22 @@ export async function sendRequest(
     model: parseModelId(model).model,
     system,
     prompt,
-    idempotencyKey: key,
+    idempotencyKey: given.key ?? key,
+    ...(given.files && given.files.length > 0 && { files: given.files }),
+    ...(given.messages && { messages: given.messages }),
+    ...(given.tools && { tools: given.tools }),
+    ...(given.toolChoice && { toolChoice: given.toolChoice }),
     ...(schema !== undefined && { schema }),
     ...(primary !== undefined && { primary }),
     ...(structured !== undefined && { structured }),
     ...(schemaName !== undefined && { schemaName }),
+    ...(given.spareWords !== undefined && { schemaWords: given.spareWords }),
     ...(most !== undefined && { maxOutputTokens: most }),
+    ...(given.settings && { settings: given.settings }),
     ...(trace && { trace }),
   }
+  const onDelta = given.watchTurn?.()
+  if (onDelta) return { answer: await provider.generate({ ...common, signal, onDelta }) }
   if (!stream || schema === undefined) return { answer: await provider.generate({ ...common, signal }) }
   const plan = structured && stream.earlyAbort ? await provider.structured?.({ ...common }) : undefined
   const watch = watchStream({

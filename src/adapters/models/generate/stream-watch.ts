@@ -2,15 +2,18 @@
 import type { Issue } from '../../../base/errors/issue.ts'
 import { isObject, own } from '../../../base/json.ts'
 import { type Pointer, tokens } from '../../../base/pointer.ts'
+import type { TurnPartial } from '../../../domain/loop-facts.ts'
 import { createReader, parse } from '../../../output/index.ts'
 import type { JsonSchema } from '../../../schema/json-schema.ts'
 
-export interface PartialValue {
+export interface PartialValue<Value = unknown> {
   /** A live view until the next chunk; unvalidated. */
-  readonly value: unknown
+  readonly value: Value
   readonly finished: readonly Pointer[]
   /** Another candidate took over: earlier partials are void. */
   readonly replaced: boolean
+  /** Of an agent: the turn that its model writes. The value is undefined until it writes the answer. */
+  readonly turn?: TurnPartial
 }
 
 interface StreamWatch {

@@ -2,7 +2,7 @@
  * A call that has ended, in the words of the port: its answer (text, reasoning and usage apart, and the ways of ending told
  * apart), its refusal or its failure.
  */
-import { APICallError, type LanguageModelV3GenerateResult, type LanguageModelV3Usage } from '@ai-sdk/provider'
+import type { APICallError, LanguageModelV3GenerateResult, LanguageModelV3Usage } from '@ai-sdk/provider'
 import { isObject, own } from '../../../base/json.ts'
 import type { CallUsage, ModelAnswer } from '../../../domain/ports/provider.ts'
 import { broken, listErrorCodes, retryAfterMs, silent, unreachable } from '../../net/connection-failures.ts'
@@ -79,10 +79,22 @@ export interface FailureContext {
   readonly now: () => number
 }
 
+/** Its class is marked with this symbol in every copy and version of the package, which is not loaded for the check. */
+const apiCallError = Symbol.for('vercel.ai.error.AI_APICallError')
+
+/** What the package cannot say to its provider, such as a file of some type. */
+const unsupported = Symbol.for('vercel.ai.error.AI_UnsupportedFunctionalityError')
+
+function isApiCallError(cause: unknown): cause is APICallError {
+  return isObject(cause) && apiCallError in cause
+}
+
 /** Never throws, and reveals no more than the provider's message. */
 export function toFailureAnswer(cause: unknown, { signal, now }: FailureContext): ModelAnswer {
   if (signal.aborted) return { kind: 'cancelled', message: 'The call was cancelled' }
-  if (!APICallError.isInstance(cause)) return lost(cause)
+  if (isObject(cause) && unsupported in cause)
+    return { kind: 'error', message: getMessage(cause), fatal: true }
+  if (!isApiCallError(cause)) return lost(cause)
   const { statusCode: status, responseHeaders = {}, responseBody } = cause
   const message = `The provider answered ${status ?? 'nothing'}: ${cause.message}`
   if (status === undefined) return lost(cause)
@@ -111,7 +123,7 @@ const keyHint =
 
 /** A way of asking for structured output that the server does not know or take; another way may do. */
 export function isFormatRefusal(cause: unknown): boolean {
-  if (!APICallError.isInstance(cause) || cause.statusCode === undefined) return false
+  if (!isApiCallError(cause) || cause.statusCode === undefined) return false
   if (![400, 404, 415, 422, 501].includes(cause.statusCode)) return false
   if (textIn(cause.statusCode, cause.responseBody) !== undefined) return false
   const said = `${cause.message} ${cause.responseBody ?? ''}`
@@ -122,7 +134,7 @@ export function isFormatRefusal(cause: unknown): boolean {
 
 /** There was no connection, or it broke before an answer began. */
 function lost(cause: unknown): ModelAnswer {
-  const message = `The provider could not be reached: ${wordsOf(cause)}`
+  const message = `The provider could not be reached: ${getMessage(cause)}`
   const codes = listErrorCodes(cause)
   if (codes.some((code) => unreachable.has(code))) return { kind: 'unavailable', message, notSent: true }
   if (codes.some((code) => silent.has(code))) return { kind: 'timed_out', message }
@@ -157,7 +169,7 @@ function parsed(body: string): unknown {
   }
 }
 
-function wordsOf(cause: unknown): string {
+function getMessage(cause: unknown): string {
   if (!(cause instanceof Error)) return String(cause)
   const inner = cause.cause instanceof Error && cause.cause.message ? ` (${cause.cause.message})` : ''
   return `${cause.message}${inner}`

@@ -142,7 +142,7 @@ function lowerReference(given: Keywords, ref: string, { pointer, walk }: Here): 
     return walk.lower({ allOf: [beside, target] }, pointer, inside)
   let name = walk.names.get(ref)
   if (name === undefined) {
-    name = nameOf(ref, walk.names.size)
+    name = getName(ref, walk.names.size)
     walk.names.set(ref, name)
     walk.defs.set(name, {})
     walk.defs.set(name, walk.lower(target, ref.slice(1), { ...inside, depth: 0 }))
@@ -150,7 +150,7 @@ function lowerReference(given: Keywords, ref: string, { pointer, walk }: Here): 
   return { $ref: `#/$defs/${name}` }
 }
 
-function nameOf(ref: string, index: number): string {
+function getName(ref: string, index: number): string {
   const last = ref.split('/').at(-1)?.replace(/\W+/g, '_') ?? ''
   return `${last === '' || last === '#' ? 'root' : last}_${index + 1}`
 }

@@ -25,6 +25,8 @@ interface PlanRequest {
   readonly overhead?: number
   /** The server can be asked for guided decoding. Default false. */
   readonly guides?: boolean
+  /** Servers of all kinds, some of which ignore a schema without saying so. */
+  readonly unsure?: true
 }
 
 /** `undefined` when nothing was wanted. */
@@ -48,9 +50,13 @@ function listJsonMethods(request: PlanRequest, schema: JsonSchema, mode: JsonMod
     if (lowered.schema) {
       const weakened = lowered.notes.filter(({ kind }) => kind === 'weakened').length
       const { wrapped } = lowered
-      const bytes = bytesOf(lowered.schema) + (request.overhead ?? 0)
+      const bytes = countBytes(lowered.schema) + (request.overhead ?? 0)
       methods.push({
-        outcome: { kind: 'applied', as: 'json_schema', weakened, bytes, ...(wrapped && { wrapped }) },
+        outcome: {
+          ...{ kind: 'applied', as: 'json_schema', weakened, bytes },
+          ...(wrapped && { wrapped }),
+          ...(request.unsure && { unsure: true }),
+        },
         format: { type: 'json', schema: lowered.schema },
       })
     }
@@ -74,11 +80,18 @@ function listGuidedMethods(
   const weakened = lowered.notes.filter(({ kind }) => kind === 'weakened').length
   return [
     {
-      outcome: { kind: 'applied', as: backend, weakened, bytes: bytesOf(lowered.schema) },
+      outcome: { kind: 'applied', as: backend, weakened, bytes: countBytes(lowered.schema) },
       guided: { backend, schema: lowered.schema },
     },
     refused,
   ]
+}
+
+/** Whether the answer is held to the whole schema, so that no words need to state it. */
+export function isWhole(outcome: StructuredOutcome | undefined): boolean {
+  return (
+    outcome?.kind === 'applied' && outcome.as !== 'json_object' && outcome.weakened === 0 && !outcome.unsure
+  )
 }
 
 /** A contract of plain text is answered with text, and not promoted to JSON (C14). */
@@ -90,7 +103,7 @@ function hasObjectRoot(schema: JsonSchema): boolean {
   return isObject(schema) && (schema['type'] === 'object' || isObject(schema['properties']))
 }
 
-function bytesOf(schema: JsonSchema): number {
+function countBytes(schema: JsonSchema): number {
   return Buffer.byteLength(JSON.stringify(schema))
 }
 

@@ -12,6 +12,7 @@ import {
 import type { Records, RegistrationRow, TokenRow } from '../../../domain/ports/records.ts'
 import { registrationOperation, removalOperation, tokenOperation } from '../shared/record-operations.ts'
 import { tokenTaken } from '../shared/token-taken.ts'
+import { createMemoryDocuments, type MemoryDocuments } from './memory-documents.ts'
 
 type Registered = Omit<RegistrationRow, 'status'>
 
@@ -23,22 +24,26 @@ export interface MemoryRecords extends Records {
     /** Deletes stored answers about a run, or counts them; returns their number. */
     deleteAbout(runId: string, dryRun: boolean): number
   }
+  readonly documents: MemoryDocuments
 }
 
 /** `now` of the store that these belong to; it throws once that is closed. */
 export function createMemoryRecords({ now }: Pick<Clock, 'now'>): MemoryRecords {
   const operations = createOperations(now)
   return {
+    version: async () => operations.count(),
     tokens: createTokens(now, operations),
     registrations: createRegistrations(now, operations),
     once: createNames(now),
     operations,
+    documents: createMemoryDocuments(now, operations),
   }
 }
 
-function createOperations(now: () => number): Records['operations'] {
+function createOperations(now: () => number): Records['operations'] & { count(): number } {
   const rows: OperationRow[] = []
   return {
+    count: () => rows.length,
     async append(operation) {
       const row = linkOperation(rows.at(-1), { ...operation, at: now() })
       rows.push(row)
@@ -106,7 +111,7 @@ function createTokens(now: () => number, operations: Records['operations']): Rec
 
 function createRegistrations(now: () => number, operations: Records['operations']): Records['registrations'] {
   const registrations = new Map<string, Registered>()
-  const keyOf = ({ tenant, capabilityId }: { tenant: string; capabilityId: string }) =>
+  const toKey = ({ tenant, capabilityId }: { tenant: string; capabilityId: string }) =>
     JSON.stringify([tenant, capabilityId])
   const shown = (row: Registered): RegistrationRow => ({
     ...row,
@@ -114,32 +119,32 @@ function createRegistrations(now: () => number, operations: Records['operations'
   })
   return {
     async put(row, { by = unnamedActor } = {}) {
-      const before = registrations.get(keyOf(row))
+      const before = registrations.get(toKey(row))
       if (before && before.tokenId !== row.tokenId && shown(before).status === 'active') return undefined
       const next = { ...row, registeredAt: before?.registeredAt ?? now(), heartbeatAt: now() }
-      registrations.set(keyOf(row), next)
+      registrations.set(toKey(row), next)
       await operations.append(registrationOperation(row, { by, isNew: before === undefined }))
       return shown(next)
     },
     async beat(key) {
       const heartbeatAt = now()
-      const before = registrations.get(keyOf(key))
+      const before = registrations.get(toKey(key))
       if (before === undefined) return undefined
       const next = { ...before, heartbeatAt }
-      registrations.set(keyOf(key), next)
+      registrations.set(toKey(key), next)
       return shown(next)
     },
     async remove(key, { by = unnamedActor } = {}) {
       now()
-      const isRemoved = registrations.delete(keyOf(key))
+      const isRemoved = registrations.delete(toKey(key))
       if (isRemoved) await operations.append(removalOperation(key, by))
       return isRemoved
     },
     async reseal({ from, to, ...key }) {
       now()
-      const before = registrations.get(keyOf(key))
+      const before = registrations.get(toKey(key))
       if (before === undefined || canonicalJson(before.endpoint) !== canonicalJson(from)) return false
-      registrations.set(keyOf(key), { ...before, endpoint: to })
+      registrations.set(toKey(key), { ...before, endpoint: to })
       return true
     },
     async list({ tenant }) {

@@ -19,6 +19,7 @@ import type {
   SnapshotRow,
   Store,
   TenantUsage,
+  ThreadRow,
 } from '../../../domain/ports/store.ts'
 import { isTerminal, terminalStatuses } from '../../../domain/status.ts'
 import {
@@ -31,11 +32,19 @@ import {
   refusal,
   released,
   type StoredHead,
+  withoutAbsent,
 } from '../projections/heads.ts'
 import type { StoredNode, StoredSpan } from '../projections/node-steps.ts'
 import { project, rowKey } from '../projections/projections.ts'
 import { sampleRuns } from '../projections/span-health.ts'
-import { defaultLimits, newestFirst, oldestFirst, order } from '../shared/list-order.ts'
+import {
+  dearestFirst,
+  defaultLimits,
+  lastChangedFirst,
+  newestFirst,
+  oldestFirst,
+  order,
+} from '../shared/list-order.ts'
 import { createListeners, type Listeners } from '../shared/listeners.ts'
 import { tombstone } from '../shared/record-operations.ts'
 import { createMemoryRecords, type MemoryRecords } from './memory-records.ts'
@@ -97,7 +106,7 @@ export function createMemoryStore({ clock = systemClock, ledger = false }: Memor
   return {
     name: 'memory',
     records,
-    ...createRunWriter(state),
+    ...createRunWriter(state, records),
     ...createLeases(state),
     ...createRunLists(state),
     ...createRunReader(state),
@@ -105,7 +114,7 @@ export function createMemoryStore({ clock = systemClock, ledger = false }: Memor
     ...(ledger && { ledger: { list: async (query) => listCorrections(state.corrections, query) } }),
     usage: async (query) => addUsage(openRuns(state).values(), query),
     sample: async (query) => sampleRuns(openRuns(state).values(), query),
-    prune: async (request) => pruneRuns(state, request),
+    prune: async (request) => pruneRuns(state, request, records),
     findRunsAbout: async (query) => findRunsAbout(state, query),
     erase: (request) => eraseRuns(state, request, records),
     async close() {
@@ -187,7 +196,7 @@ function writeEvents(
   state.listeners.notify(head.runId, head.seq)
 }
 
-function createRunWriter(state: MemoryState): Pick<Store, 'create' | 'append'> {
+function createRunWriter(state: MemoryState, { documents }: MemoryRecords): Pick<Store, 'create' | 'append'> {
   return {
     async create(request) {
       if (findRun(state, request.runId) !== undefined) return false
@@ -204,6 +213,7 @@ function createRunWriter(state: MemoryState): Pick<Store, 'create' | 'append'> {
         messages: [],
       }
       state.runs.set(request.runId, run)
+      if (request.documents) documents.addAll(request.documents)
       writeEvents(state, run, head, numbered(request.runId, 0, request.events))
       return request.claim === undefined ? true : toLease(head)
     },
@@ -213,6 +223,7 @@ function createRunWriter(state: MemoryState): Pick<Store, 'create' | 'append'> {
       const refused = refusal(run?.head, append)
       if (run === undefined || refused !== undefined) return refused ?? { kind: 'missing' }
       const events = numbered(append.runId, append.expectedSeq, append.events)
+      if (append.documents) documents.addAll(append.documents)
       writeEvents(state, run, appended(run.head, append, state.clock.now()), events)
       return { kind: 'appended', seq: run.head.seq }
     },
@@ -221,12 +232,15 @@ function createRunWriter(state: MemoryState): Pick<Store, 'create' | 'append'> {
 
 function createLeases(state: MemoryState): Pick<Store, 'claim' | 'renew' | 'release' | 'nextWake'> {
   return {
-    async claim({ owner, leaseMs, limit, runId, except = [] }) {
+    async claim({ owner, leaseMs, limit, runId, except = [], exceptTenants = [] }) {
       const now = state.clock.now()
       openRuns(state)
       const left = new Set(except)
+      const isOfOthers = (id: string) =>
+        exceptTenants.length === 0 || !exceptTenants.includes(findRun(state, id)?.head.tenant ?? '')
       const ready = [...state.due]
         .filter(([id, at]) => at <= now && (runId === undefined || id === runId) && !left.has(id))
+        .filter(([id]) => isOfOthers(id))
         .sort(([oneId, one], [otherId, other]) => one - other || order(oneId, otherId))
         .slice(0, limit)
       return ready.flatMap(([id]) => {
@@ -244,7 +258,7 @@ function createLeases(state: MemoryState): Pick<Store, 'claim' | 'renew' | 'rele
         .flatMap((id) => findRun(state, id) ?? [])
         .filter((run) => run.head.owner === owner)
       for (const run of held) setHead(state, run, { ...run.head, leaseUntil })
-      return held.map((run) => run.head.runId)
+      return held.map(({ head: { runId, seq } }) => ({ runId, seq }))
     },
 
     async release(runId, lease) {
@@ -265,10 +279,35 @@ function createLeases(state: MemoryState): Pick<Store, 'claim' | 'renew' | 'rele
   }
 }
 
+function containsText({ objective, pipeline = '', runId }: StoredHead, text: string): boolean {
+  return [objective, pipeline, runId].some((each) => each.toLowerCase().includes(text))
+}
+
 /** Lists over all runs. */
-function createRunLists(state: MemoryState): Pick<Store, 'runs' | 'asks' | 'ask'> {
+function createRunLists(state: MemoryState): Pick<Store, 'runs' | 'threads' | 'asks' | 'ask'> {
   return {
-    async runs({ tenant, status, threadId, limit = defaultLimits.runs, before }) {
+    async threads({ tenant, before, limit = defaultLimits.threads }) {
+      const found = new Map<string, ThreadRow>()
+      for (const { head } of openRuns(state).values()) {
+        const { threadId, createdAt, updatedAt } = head
+        if (threadId === undefined || head.tenant !== tenant) continue
+        const known = found.get(threadId) ?? { threadId, runs: 0, createdAt, updatedAt }
+        found.set(threadId, {
+          threadId,
+          runs: known.runs + 1,
+          createdAt: Math.min(known.createdAt, createdAt),
+          updatedAt: Math.max(known.updatedAt, updatedAt),
+        })
+      }
+      return [...found.values()]
+        .filter((thread) => before === undefined || lastChangedFirst(before, thread) < 0)
+        .sort(lastChangedFirst)
+        .slice(0, limit)
+    },
+
+    async runs({ tenant, status, threadId, search, limit = defaultLimits.runs, before, sort, ...costs }) {
+      const { minCostUsd = 0, maxCostUsd = Number.POSITIVE_INFINITY } = costs
+      const compare = sort === 'cost' ? dearestFirst : newestFirst
       const last = before === undefined ? undefined : findRun(state, before)?.head
       if (before !== undefined && last === undefined) return []
       return [...openRuns(state).values()]
@@ -278,9 +317,12 @@ function createRunLists(state: MemoryState): Pick<Store, 'runs' | 'asks' | 'ask'
             (tenant === undefined || head.tenant === tenant) &&
             (status === undefined || status.includes(head.status)) &&
             (threadId === undefined || head.threadId === threadId) &&
-            (last === undefined || newestFirst(last, head) < 0),
+            (search === undefined || containsText(head, search.toLowerCase())) &&
+            (head.costUsd ?? 0) >= minCostUsd &&
+            (head.costUsd ?? 0) <= maxCostUsd &&
+            (last === undefined || compare(last, head) < 0),
         )
-        .sort(newestFirst)
+        .sort(compare)
         .slice(0, limit)
         .map(publicHead)
     },
@@ -328,7 +370,7 @@ function createRunReader(state: MemoryState): RunReader {
     async nodes(runId) {
       return [...(findRun(state, runId)?.nodes.values() ?? [])]
         .sort((one, other) => one.position - other.position || order(one.nodeId, other.nodeId))
-        .map(({ position: _, attemptStartedAt: __, signals: ___, ...row }) => row)
+        .map(({ position: _, attemptStartedAt: __, signals: ___, ...row }) => withoutAbsent(row))
     },
 
     snapshots: async (runId) => [...(findRun(state, runId)?.snapshots ?? [])],
@@ -347,6 +389,7 @@ function createRunReader(state: MemoryState): RunReader {
 function pruneRuns(
   state: MemoryState,
   { before, tenant, exceptTenants = [], status = terminalStatuses, dryRun = false }: Prune,
+  { documents }: MemoryRecords,
 ): Pruned {
   const over = [...openRuns(state).values()].filter(
     ({ head }) =>
@@ -357,7 +400,10 @@ function pruneRuns(
       !exceptTenants.includes(head.tenant),
   )
   const events = over.reduce((sum, { journal }) => sum + journal.length, 0)
-  for (const run of dryRun ? [] : over) deleteRun(state, run)
+  for (const run of dryRun ? [] : over) {
+    deleteRun(state, run)
+    documents.deleteOf(run.head.runId)
+  }
   return { runs: over.length, events, values: 0 }
 }
 
@@ -381,7 +427,7 @@ function findRunsAbout(state: MemoryState, { subject, tenant }: SubjectQuery): s
 async function eraseRuns(
   state: MemoryState,
   { runIds, by, receiptId, dryRun = false }: Erase,
-  { operations, once }: MemoryRecords,
+  { operations, once, documents }: MemoryRecords,
 ): Promise<Erased> {
   const runs: ErasedRun[] = []
   let answers = 0
@@ -400,6 +446,7 @@ async function eraseRuns(
     answers += once.deleteAbout(runId, dryRun)
     if (dryRun) continue
     deleteRun(state, run)
+    documents.deleteOf(runId)
     for (const [index, { id }] of [...state.corrections.entries()].reverse())
       if (id.startsWith(`${runId}:`)) state.corrections.splice(index, 1)
     await operations.append(tombstone(erased, { by, receiptId }))

@@ -8,15 +8,15 @@ import { createInterface } from 'node:readline'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createGunzip, createGzip } from 'node:zlib'
-import { Client, escapeIdentifier } from 'pg'
+import type { Client } from 'pg'
 import { ProvisoError } from '../../../base/errors/error.ts'
 import {
   assertFree,
   checkBackup,
   hashFile,
-  partialOf,
   publishBackup,
   syncFile,
+  toPartialPath,
 } from '../shared/backup-files.ts'
 import type {
   BackupManifest,
@@ -25,6 +25,7 @@ import type {
   RestoreOptions,
   RestoreResult,
 } from '../shared/operation-types.ts'
+import { loadPg, quoteName } from './load-pg.ts'
 import { openPostgresStore } from './postgres.ts'
 
 const migrationTable = 'proviso_migrations'
@@ -46,11 +47,11 @@ export async function backupPostgres(url: string, options: BackupOptions): Promi
     const size = await client.query<{ bytes: string }>('select pg_database_size(current_database()) as bytes')
     const result = { to, dryRun, bytes: Number(size.rows[0]?.bytes), anchor: 'absent' as const }
     if (dryRun) return result
-    const partial = partialOf(to)
+    const partial = toPartialPath(to)
     try {
       const counts = new Map<string, number>()
       const lines = readLines(client, counts, (done) => onProgress?.({ done, unit: 'rows' }))
-      await pipeline(Readable.from(toText(lines)), createGzip(), createWriteStream(partial))
+      await pipeline(Readable.from(toText(lines)), createGzip(), createWriteStream(partial, { mode: 0o600 }))
       syncFile(partial)
       const manifest: BackupManifest = {
         format: 'proviso-backup',
@@ -84,8 +85,8 @@ async function* readLines(
   yield { migrations: await readMigrations(client) }
   for (const { table, columns } of await listTables(client)) {
     yield { table, columns }
-    const names = columns.map(escapeIdentifier).join(', ')
-    await client.query(`declare backup cursor for select ${names} from ${escapeIdentifier(table)}`)
+    const names = columns.map(quoteName).join(', ')
+    await client.query(`declare backup cursor for select ${names} from ${quoteName(table)}`)
     for (;;) {
       const page = await client.query({ text: `fetch ${pageSize} from backup`, rowMode: 'array' })
       for (const row of page.rows as unknown[][]) yield row
@@ -145,7 +146,7 @@ export async function restorePostgres(url: string, options: RestoreOptions): Pro
 
 async function emptyTables(client: Client, tables: readonly TableColumns[], force: boolean): Promise<void> {
   for (const { table } of tables) {
-    const { rowCount } = await client.query(`select 1 from ${escapeIdentifier(table)} limit 1`)
+    const { rowCount } = await client.query(`select 1 from ${quoteName(table)} limit 1`)
     if ((rowCount ?? 0) > 0 && !force)
       throw new ProvisoError(
         'option/invalid',
@@ -155,7 +156,7 @@ async function emptyTables(client: Client, tables: readonly TableColumns[], forc
         },
       )
   }
-  await client.query(`truncate ${tables.map(({ table }) => escapeIdentifier(table)).join(', ')}`)
+  await client.query(`truncate ${tables.map(({ table }) => quoteName(table)).join(', ')}`)
 }
 
 async function insertLines(client: Client, from: string, onRows: (done: number) => void): Promise<void> {
@@ -183,7 +184,7 @@ async function insertLines(client: Client, from: string, onRows: (done: number) 
   await flush()
   if (rows !== expected)
     throw new ProvisoError(
-      'store/corrupt',
+      'option/invalid',
       `Cannot restore ${from}: it has ${rows} rows instead of ${expected}`,
     )
 }
@@ -201,11 +202,11 @@ async function insertRows(
   { table, columns }: TableColumns,
   page: readonly (readonly unknown[])[],
 ): Promise<void> {
-  const names = columns.map(escapeIdentifier)
+  const names = columns.map(quoteName)
   const groups = page.map(
     (_, row) => `(${columns.map((_, column) => `$${row * columns.length + column + 1}`).join(', ')})`,
   )
-  const text = `insert into ${escapeIdentifier(table)} (${names.join(', ')}) values ${groups.join(', ')}`
+  const text = `insert into ${quoteName(table)} (${names.join(', ')}) values ${groups.join(', ')}`
   await client.query(text, page.flat())
 }
 
@@ -219,7 +220,8 @@ async function compareCounts(client: Client, manifest: BackupManifest): Promise<
 }
 
 async function withClient<T>(url: string, work: (client: Client) => Promise<T>): Promise<T> {
-  const client = new Client({ connectionString: url })
+  const pg = await loadPg()
+  const client = new pg.Client({ connectionString: url })
   client.on('error', () => {})
   try {
     await client.connect()

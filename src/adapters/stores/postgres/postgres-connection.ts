@@ -2,10 +2,11 @@
 
 import { Socket } from 'node:net'
 import type { Writable } from 'node:stream'
-import { Client, type ClientConfig } from 'pg'
+import type { Client, ClientConfig } from 'pg'
 import { fromColumn, toColumn } from '../shared/column-text.ts'
 import { isProgrammingError } from '../shared/is-programming-error.ts'
 import type { Row, Statement } from '../sql/steps.ts'
+import { loadPg } from './load-pg.ts'
 
 type Execute = (statements: readonly Statement[]) => Promise<readonly (readonly Row[])[]>
 
@@ -77,8 +78,9 @@ async function sendTogether(
 }
 
 async function connect(config: ClientConfig, onLost: () => void): Promise<Client> {
+  const { Client: PgClient } = await loadPg()
   // `pipeline` is newer than its types.
-  const client = new Client({ ...config, pipeline: true } as ClientConfig)
+  const client = new PgClient({ ...config, pipeline: true } as ClientConfig)
   // Without a listener a lost connection would end the process; the driver rejects the pending queries.
   client.on('error', onLost)
   client.on('end', onLost)
@@ -152,7 +154,7 @@ export function createSockets(now: () => number = () => performance.now()): Sock
 // Classifies PostgreSQL errors: connection lost, conflict, or invalid data.
 
 /** SQLSTATE, or the code of a system error. */
-function codeOf(error: unknown): string {
+function getCode(error: unknown): string {
   return String((error as { code?: unknown } | undefined)?.code ?? '')
 }
 
@@ -164,7 +166,7 @@ const lostMessages =
 
 /** The connection is lost: it is unknown whether the statement took effect. */
 export function isLost(error: unknown): boolean {
-  return lostCodes.test(codeOf(error)) || (error instanceof Error && lostMessages.test(error.message))
+  return lostCodes.test(getCode(error)) || (error instanceof Error && lostMessages.test(error.message))
 }
 
 /** The server did not answer in time. */
@@ -174,16 +176,16 @@ export function isSilent(error: unknown): boolean {
 
 /** The server is starting up. */
 export function isStarting(error: unknown): boolean {
-  return codeOf(error) === '57P03'
+  return getCode(error) === '57P03'
 }
 
 /** A deadlock or a serialization failure: nothing took effect, a retry may succeed. */
 export function isRace(error: unknown): boolean {
-  return /^40(001|P01)$/.test(codeOf(error))
+  return /^40(001|P01)$/.test(getCode(error))
 }
 
 /** The values are at fault, not the server: data, constraint, limit. */
 export function isOnesFault(error: unknown): boolean {
   if (isProgrammingError(error)) return true
-  return /^(22|23|54)...$/.test(codeOf((error as { cause?: unknown }).cause))
+  return /^(22|23|54)...$/.test(getCode((error as { cause?: unknown }).cause))
 }

@@ -3,11 +3,14 @@
  * while one message is in flight and are sent outside of the appends' transactions, which it would slow down.
  */
 
-import { Client, type ClientConfig, escapeIdentifier, type Pool } from 'pg'
+import type { Client, ClientConfig, Pool } from 'pg'
 import { backoffMs, type RetryPolicy } from '../../../base/time/retry.ts'
 import { createListeners, type Listeners } from '../shared/listeners.ts'
+import { quoteName } from './load-pg.ts'
 
 interface NotifyOptions {
+  /** The driver. */
+  readonly pg: typeof import('pg')
   readonly config: ClientConfig
   readonly pool: Pool
   readonly channel: string
@@ -37,6 +40,11 @@ const reconnectPolicy: RetryPolicy = {
 /** What may have changed a little before a connection was seen to be lost. */
 const overlapMs = 5_000
 
+const notifyStatement = {
+  name: 'proviso_notify',
+  text: `select set_config('synchronous_commit', 'off', true), pg_notify($1, $2)`,
+}
+
 export function createNotifier(options: NotifyOptions): Notifier {
   const { config, pool, channel, self } = options
   const listeners = createListeners()
@@ -51,7 +59,7 @@ export function createNotifier(options: NotifyOptions): Notifier {
       const payload = JSON.stringify([self, ...take(waiting)])
       // Sent without waiting for the disk: a notification that is lost in a power failure has no reader to wake.
       await pool
-        .query(`select set_config('synchronous_commit', 'off', true), pg_notify($1, $2)`, [channel, payload])
+        .query({ ...notifyStatement, values: [channel, payload] })
         // A reader that misses a notification polls later.
         .catch(() => {})
     }
@@ -60,7 +68,7 @@ export function createNotifier(options: NotifyOptions): Notifier {
 
   /** `since`: when the connection before was lost, by the database's clock. */
   async function listen(since?: number): Promise<void> {
-    const next = new Client(config)
+    const next = new options.pg.Client(config)
     client = next
     let offset = 0
     let ready = false
@@ -77,7 +85,7 @@ export function createNotifier(options: NotifyOptions): Notifier {
       if (from !== self) for (const [runId, seq] of changed) listeners.notify(runId, seq)
     })
     await next.connect()
-    await next.query(`listen ${escapeIdentifier(channel)}`)
+    await next.query(`listen ${quoteName(channel)}`)
     const { rows } = await next.query<{ now: number }>(
       'select (extract(epoch from clock_timestamp()) * 1000)::double precision as now',
     )

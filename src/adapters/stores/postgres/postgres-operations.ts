@@ -1,22 +1,19 @@
 /** Operations for operators on a PostgreSQL database: inspection and backup. */
 
-import { Client } from 'pg'
-import { messageOf, ProvisoError } from '../../../base/errors/error.ts'
+import type { Client } from 'pg'
+import { ProvisoError, toErrorMessage } from '../../../base/errors/error.ts'
 import type { Finding, StoreOperations } from '../shared/operation-types.ts'
 import { backupPostgres, restorePostgres } from './backup-postgres.ts'
+import { loadPg } from './load-pg.ts'
 
 export const postgresOperations: StoreOperations = {
   backup: backupPostgres,
   restore: restorePostgres,
   inspect: inspectPostgres,
   async acceptLoss() {
-    throw new ProvisoError(
-      'option/invalid',
-      'A PostgreSQL store keeps no anchor: there is no loss to accept',
-      {
-        hint: 'Omit --accept-loss',
-      },
-    )
+    throw new ProvisoError('option/invalid', 'Cannot accept a loss: a PostgreSQL store keeps no anchor', {
+      hint: 'Omit --accept-loss',
+    })
   },
 }
 
@@ -26,7 +23,8 @@ const toleratedMs = 1_000
 
 /** Inspects a PostgreSQL store: connection, settings that durability depends on, write permission and the clocks. */
 async function inspectPostgres(url: string): Promise<readonly Finding[]> {
-  const client = new Client({
+  const pg = await loadPg()
+  const client = new pg.Client({
     connectionString: url,
     connectionTimeoutMillis: 5_000,
     statement_timeout: 10_000,
@@ -57,7 +55,7 @@ async function inspectPostgres(url: string): Promise<readonly Finding[]> {
       {
         check: 'store',
         status: 'fail',
-        detail: messageOf(cause),
+        detail: toErrorMessage(cause),
         hint: 'Check the address, the password and that the server runs',
       },
     ]
@@ -123,7 +121,7 @@ async function inspectWrite(client: Client): Promise<Finding> {
     return {
       check: 'permissions',
       status: 'fail',
-      detail: messageOf(cause),
+      detail: toErrorMessage(cause),
       hint: 'Start a server on this database once to create the tables, or grant this user the right to change them',
     }
   }

@@ -6,7 +6,7 @@
 
 import { randomBytes } from 'node:crypto'
 import { Kysely, PostgresDialect } from 'kysely'
-import { Client, type ClientConfig, escapeIdentifier, Pool } from 'pg'
+import type { ClientConfig, Pool } from 'pg'
 import { ProvisoError } from '../../../base/errors/error.ts'
 import type { Pace } from '../../../base/time/pace.ts'
 import { backoffMs, type RetryPolicy } from '../../../base/time/retry.ts'
@@ -19,6 +19,7 @@ import type { SqlDriver } from '../sql/sql-driver.ts'
 import { createSqlStore } from '../sql/sql-store.ts'
 import { ask, runStepsLater } from '../sql/steps.ts'
 import type { Tables } from '../sql/tables.ts'
+import { loadPg, quoteName } from './load-pg.ts'
 import {
   createConnection,
   createSockets,
@@ -60,7 +61,8 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   const location = redactUrl(url)
   const sockets = createSockets()
   const config = toClientConfig({ url, schema, answerMs, sockets })
-  const pool = new Pool({ ...config, max: readers })
+  const pg = await loadPg()
+  const pool = new pg.Pool({ ...config, max: readers })
   // An idle connection that is lost is replaced when it is needed; without a listener it would end the process.
   pool.on('error', () => {})
   const builder = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
@@ -82,7 +84,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     await pool.end()
     throw error
   }
-  const driver = createDriver({ options, config, pool, builder, sockets, retry })
+  const driver = createDriver({ options, pg, config, pool, builder, sockets, retry })
   return { ...createSqlStore(driver), probe: () => driver.run(() => ask(writeProbe)).then(() => {}) }
 }
 
@@ -113,7 +115,7 @@ function toClientConfig({ url, schema, answerMs, sockets }: ConfigParts): Client
     query_timeout: answerMs + answerGraceMs,
     // A transaction whose client is gone must not hold its locks, and the server must notice that it is.
     idle_in_transaction_session_timeout: 10_000,
-    options: `-c search_path=${escapeOption(escapeIdentifier(schema))} -c synchronous_commit=on ${keepAlives}`,
+    options: `-c search_path=${escapeOption(quoteName(schema))} -c synchronous_commit=on ${keepAlives}`,
   }
 }
 
@@ -172,6 +174,7 @@ const postgresResidue =
 
 interface DriverParts {
   readonly options: PostgresStoreOptions
+  readonly pg: typeof import('pg')
   readonly config: ClientConfig
   /** Connections for reading. */
   readonly pool: Pool
@@ -180,10 +183,11 @@ interface DriverParts {
   readonly retry: Retry
 }
 
-function createDriver({ options, config, pool, builder, sockets, retry }: DriverParts): SqlDriver {
+function createDriver({ options, pg, config, pool, builder, sockets, retry }: DriverParts): SqlDriver {
   const { schema = 'public', writers = 3, answerMs = 10_000, ledger = false, pace } = options
   const lanes = Array.from({ length: writers }, () => createConnection(config))
   const notifier = createNotifier({
+    pg,
     config,
     pool,
     channel: `proviso_${schema}`,
@@ -254,7 +258,8 @@ async function prepareTables(
   db: Kysely<unknown>,
   { config, schema, location, ledger }: Preparing,
 ): Promise<void> {
-  const lock = new Client(config)
+  const pg = await loadPg()
+  const lock = new pg.Client(config)
   lock.on('error', () => {})
   await lock.connect()
   try {
@@ -270,7 +275,7 @@ async function prepareTables(
         },
       )
     }
-    await lock.query(`create schema if not exists ${escapeIdentifier(schema)}`)
+    await lock.query(`create schema if not exists ${quoteName(schema)}`)
     await migrate(db, { dialect: postgresDialect, location, schema, ledger })
   } finally {
     await lock.end()

@@ -4,14 +4,17 @@
  */
 
 import { joined } from '../../../base/json.ts'
-import type { Append, AppendResult, HeadUpdate, Lease, NewRun } from '../../../domain/ports/store.ts'
+import type { Append, AppendResult, Lease, NewRun } from '../../../domain/ports/store.ts'
 import type { RunHead } from '../../../domain/run.ts'
 import { isTerminal } from '../../../domain/status.ts'
+
+/** Absent members may be there as `undefined`, so that all heads have one shape: they are copied with every append. */
+type Kept<T> = { readonly [K in keyof T]: object extends Pick<T, K> ? T[K] | undefined : T[K] }
 
 /** The part of a head that decisions need. */
 export interface HeadCore
   extends Pick<
-    RunHead,
+    Kept<RunHead>,
     | 'runId'
     | 'tenant'
     | 'seq'
@@ -23,16 +26,18 @@ export interface HeadCore
     | 'schemaHash'
     | 'satisfactionScore'
     | 'observedSatisfaction'
+    | 'costUsd'
+    | 'tokens'
   > {
   /** Fencing token: grows with every claim and never shrinks, so that a previous holder can be distinguished from the new one. */
   readonly epoch: number
   /** Absent while the run is not claimed. */
-  readonly owner?: string
-  readonly leaseUntil?: number
+  readonly owner?: string | undefined
+  readonly leaseUntil?: number | undefined
 }
 
 /** The head as stores keep it: with the lease. */
-export interface StoredHead extends RunHead, HeadCore {}
+export interface StoredHead extends Kept<RunHead>, HeadCore {}
 
 export function firstHead(run: NewRun, now: number): StoredHead {
   const start = run.events.find((event) => event.type === 'start')?.payload
@@ -46,9 +51,17 @@ export function firstHead(run: NewRun, now: number): StoredHead {
     objective: start?.envelope.objective ?? '',
     schemaHash: start?.schemaHash ?? '',
     correlationId: start?.correlationId ?? '',
-    ...(typeof pipeline === 'string' && { pipeline }),
-    ...(start?.threadId !== undefined && { threadId: start.threadId }),
-    ...update(run.head),
+    pipeline: typeof pipeline === 'string' ? pipeline : undefined,
+    threadId: start?.threadId,
+    status: run.head.status,
+    planVersion: run.head.planVersion,
+    wakeAt: run.head.wakeAt,
+    satisfactionScore: run.head.satisfactionScore,
+    observedSatisfaction: run.head.observedSatisfaction,
+    costUsd: run.head.costUsd,
+    tokens: run.head.tokens,
+    owner: undefined,
+    leaseUntil: undefined,
     epoch: 0,
   }
   return run.claim === undefined ? head : claimed(head, run.claim, now)
@@ -63,12 +76,23 @@ export function refusal(head: HeadCore | undefined, append: Append): AppendResul
 }
 
 export function appended<H extends HeadCore>(head: H, append: Append, now: number): H {
-  // Omitted instead of deleted: `delete` makes objects slow.
-  const { wakeAt: _, ...next } = append.release === true ? released(head) : head
-  const progress = { seq: head.seq + append.events.length, updatedAt: now }
-  // A time to wake is optional, and the rest is there.
-  return Object.assign(next, progress, update(append.head)) as unknown as H
+  const next: Changing<H> = append.release === true ? released(head) : { ...head }
+  const { status, planVersion, wakeAt, satisfactionScore, observedSatisfaction, costUsd, tokens } =
+    append.head
+  next.seq = head.seq + append.events.length
+  next.updatedAt = now
+  next.status = status
+  next.planVersion = planVersion
+  // Scores and amounts that an append does not name are kept; a wake-up time that it does not name is removed.
+  next.wakeAt = wakeAt
+  if (satisfactionScore !== undefined) next.satisfactionScore = satisfactionScore
+  if (observedSatisfaction !== undefined) next.observedSatisfaction = observedSatisfaction
+  if (costUsd !== undefined) next.costUsd = costUsd
+  if (tokens !== undefined) next.tokens = tokens
+  return next
 }
+
+type Changing<H extends HeadCore> = { -readonly [K in keyof H]: H[K] }
 
 export function holds(head: HeadCore, lease: Lease): boolean {
   return head.owner === lease.owner && head.epoch === lease.epoch
@@ -83,9 +107,7 @@ export function claimed(
 }
 
 export function released<H extends HeadCore>(head: H): H {
-  const { owner: _, leaseUntil: __, ...free } = head
-  // Both are optional.
-  return free as unknown as H
+  return { ...head, owner: undefined, leaseUntil: undefined }
 }
 
 /**
@@ -98,16 +120,12 @@ export function dueAt(head: HeadCore): number | undefined {
 }
 
 export function publicHead({ epoch: _, owner: __, leaseUntil: ___, ...head }: StoredHead): RunHead {
-  return head
+  // Only optional members may be absent.
+  return withoutAbsent(head) as RunHead
 }
 
-/** Scores that an append does not name are kept; a wake-up time that it does not name is removed. */
-function update(head: HeadUpdate): HeadUpdate {
-  return {
-    status: head.status,
-    planVersion: head.planVersion,
-    ...(head.wakeAt !== undefined && { wakeAt: head.wakeAt }),
-    ...(head.satisfactionScore !== undefined && { satisfactionScore: head.satisfactionScore }),
-    ...(head.observedSatisfaction !== undefined && { observedSatisfaction: head.observedSatisfaction }),
-  }
+/** Leaves out members that are `undefined`. */
+export function withoutAbsent<T extends object>(row: T): T {
+  // What is left out is optional.
+  return Object.fromEntries(Object.entries(row).filter(([, value]) => value !== undefined)) as T
 }

@@ -20,7 +20,7 @@ import {
   toSpan,
 } from './node-steps.ts'
 
-export interface ProjectedRun {
+interface ProjectedRun {
   readonly runId: string
   readonly tenant: string
   readonly schemaHash: string
@@ -64,6 +64,9 @@ export interface Wanted {
 /** Events that need all nodes and the plan. */
 const takesSnapshot: ReadonlySet<EventType> = new Set(['hitl_request', 'plan_generated', 'complete'])
 
+/** Events that change the row of an ask. */
+const changesAsk: ReadonlySet<EventType> = new Set(['hitl_approval', 'hitl_assigned', 'hitl_resolved'])
+
 /** Key of a node row within one run. */
 export function rowKey({ planVersion, nodeId }: Pick<StoredNode, 'planVersion' | 'nodeId'>): string {
   return `${planVersion}:${nodeId}`
@@ -77,8 +80,8 @@ export function wanted(events: readonly NewEvent[]): Wanted {
     if (event.type === 'plan_updated') for (const { id } of event.payload.nodes) found.nodeIds.add(id)
     if (event.type === 'nodes_reopened')
       for (const id of [...event.payload.nodes, ...event.payload.downstream]) found.nodeIds.add(id)
-    if (event.type === 'hitl_resolved' || event.type === 'hitl_approval')
-      found.requestIds.add(event.payload.requestId)
+    if (changesAsk.has(event.type) && 'requestId' in event.payload)
+      found.requestIds.add(event.payload.requestId ?? '')
     if (takesSnapshot.has(event.type)) found.everything = true
   }
   return found
@@ -118,7 +121,7 @@ export function project(run: ProjectedRun, events: readonly JournalEvent[], befo
     const span = toSpan(run, event, { node, signals })
     if (span !== undefined) changes.spans.push(span)
     if (signals !== undefined && nodeId !== undefined)
-      changes.corrections.push(...correctionsOf(event, node(nodeId), signals))
+      changes.corrections.push(...findCorrections(event, node(nodeId), signals))
     switch (event.type) {
       case 'plan_generated':
         if (event.payload.plan) changes.plan = event.payload.plan
@@ -138,19 +141,23 @@ export function project(run: ProjectedRun, events: readonly JournalEvent[], befo
         break
       case 'hitl_request':
         request(run, event, changes)
-        changes.messages.push(messageOf(run.tenant, event))
+        changes.messages.push(toMessage(run.tenant, event))
         snapshot(event)
         break
       case 'hitl_approval':
         approve(event, changes, before)
-        changes.messages.push(messageOf(run.tenant, event))
+        changes.messages.push(toMessage(run.tenant, event))
+        break
+      case 'hitl_assigned':
+        assign(event, changes, before)
+        changes.messages.push(toMessage(run.tenant, event))
         break
       case 'hitl_resolved':
         resolve(event, changes, before)
-        changes.messages.push(messageOf(run.tenant, event))
+        changes.messages.push(toMessage(run.tenant, event))
         break
       case 'complete':
-        changes.output = outputRow(run, event, facetsOf(changes.plan ?? before.plan(), node))
+        changes.output = outputRow(run, event, getFacets(changes.plan ?? before.plan(), node))
         break
     }
   }
@@ -187,11 +194,11 @@ function planRows(
     const fresh = unplanned(event, id)
     const before = node(id)
     const position = before?.planVersion === planVersion ? before.position : fresh.position + index
-    return patched({ ...(before ?? fresh), position }, { planVersion, kind, capabilityId, label })
+    return patched(before ?? fresh, { position, planVersion, kind, capabilityId, label })
   })
 }
 
-function facetsOf(
+function getFacets(
   plan: PlanView | undefined,
   node: (nodeId: string) => StoredNode | undefined,
 ): Json | undefined {
@@ -216,6 +223,13 @@ function approve(event: JournalEvent<'hitl_approval'>, changes: Changes, before:
   const ask = changes.asks.get(requestId) ?? before.ask(requestId)
   if (ask !== undefined) changes.asks.set(requestId, { ...ask, approvedBy: [...(ask.approvedBy ?? []), by] })
   changes.audit.push({ ...auditRow(event), requestId, by, what: 'approve', ...audit })
+}
+
+function assign(event: JournalEvent<'hitl_assigned'>, changes: Changes, before: Before): void {
+  const { requestId, change, by, assignment, expiresAt, audit } = event.payload
+  const ask = changes.asks.get(requestId) ?? before.ask(requestId)
+  if (ask !== undefined) changes.asks.set(requestId, { ...ask, assignment, expiresAt })
+  changes.audit.push({ ...auditRow(event), requestId, by, what: change, ...audit })
 }
 
 function resolve(event: JournalEvent<'hitl_resolved'>, changes: Changes, before: Before): void {
@@ -256,7 +270,7 @@ function outputRow(run: ProjectedRun, event: JournalEvent<'complete'>, facets: J
 
 // Derives the rows of the correction ledger from the end of an attempt.
 
-function correctionsOf(
+function findCorrections(
   event: JournalEvent,
   row: StoredNode | undefined,
   signals: HealthAttributes | undefined,
@@ -282,9 +296,9 @@ function correctionsOf(
 
 // Derives messages between people and a run (FLEX-86): one for each ask and one for its resolution.
 
-type Said = JournalEvent<'hitl_request' | 'hitl_approval' | 'hitl_resolved'>
+type Said = JournalEvent<'hitl_request' | 'hitl_approval' | 'hitl_assigned' | 'hitl_resolved'>
 
-function messageOf(tenant: string, event: Said): MessageRow {
+function toMessage(tenant: string, event: Said): MessageRow {
   const { runId, seq, at } = event
   const { requestId } = event.payload
   const nodeId = event.nodeId ?? ('nodeId' in event.payload ? event.payload.nodeId : undefined)
@@ -295,22 +309,23 @@ function messageOf(tenant: string, event: Said): MessageRow {
     tenant,
     seq,
     at,
-    role: roleOf(event),
+    role: getRole(event),
     requestId,
     ...(nodeId !== undefined && { nodeId }),
-    body: bodyOf(event),
+    body: getBody(event),
   }
 }
 
 /** An ask that expires has no human author. */
-function roleOf(event: Said): MessageRow['role'] {
+function getRole(event: Said): MessageRow['role'] {
   if (event.type === 'hitl_request') return 'agent'
   if (event.type === 'hitl_approval') return 'operator'
+  if (event.type === 'hitl_assigned') return event.payload.change === 'overdue' ? 'system' : 'operator'
   const { decision } = event.payload
   return decision === 'expired' || decision === 'settled' || decision === 'withdrawn' ? 'system' : 'operator'
 }
 
-function bodyOf(event: Said): { readonly [name: string]: Json } {
+function getBody(event: Said): { readonly [name: string]: Json } {
   if (event.type === 'hitl_request') {
     const { kind, question, value } = event.payload
     return { kind, question, value }
@@ -319,13 +334,18 @@ function bodyOf(event: Said): { readonly [name: string]: Json } {
     const { by, note } = event.payload
     return { decision: 'approve', by, ...(note !== undefined && { note }) }
   }
-  const { decision, by, note, value, rejectAction } = event.payload
+  if (event.type === 'hitl_assigned') {
+    const { change, by, note } = event.payload
+    return { change, by, ...(note !== undefined && { note }) }
+  }
+  const { decision, by, note, value, rejectAction, grant } = event.payload
   return {
     decision,
     by,
     ...(note !== undefined && { note }),
     ...(value !== undefined && { value }),
     ...(rejectAction !== undefined && { rejectAction }),
+    ...(grant !== undefined && { grant }),
   }
 }
 

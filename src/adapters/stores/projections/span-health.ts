@@ -6,7 +6,7 @@ import type { Json } from '../../../base/json.ts'
 import { counted, type HealthAttributes } from '../../../domain/event/health-attributes.ts'
 import type { RepairCost, Sample, SampleGroup, SampleQuery } from '../../../domain/ports/sample.ts'
 import type { SpanRow } from '../../../domain/ports/store.ts'
-import type { RunHead } from '../../../domain/run.ts'
+import type { StoredHead } from './heads.ts'
 
 interface SpanHealth {
   readonly nodeId: string
@@ -61,7 +61,7 @@ export function slotWidth({
 }
 
 interface SampledRun {
-  readonly head: Pick<RunHead, 'runId' | 'tenant' | 'pipeline'>
+  readonly head: Pick<StoredHead, 'runId' | 'tenant' | 'pipeline'>
   readonly spans: ReadonlyMap<string, SpanRow>
 }
 

@@ -14,9 +14,9 @@ import { dirname } from 'node:path'
 import { ProvisoError } from '../../../base/errors/error.ts'
 import type { BackupManifest, BackupOptions } from './operation-types.ts'
 
-export const manifestOf = (backup: string) => `${backup}.manifest.json`
+const toManifestPath = (backup: string) => `${backup}.manifest.json`
 /** Name of a file until it is complete. */
-export const partialOf = (path: string) => `${path}.partial`
+export const toPartialPath = (path: string) => `${path}.partial`
 
 export async function hashFile(path: string, onBytes: (done: number) => void = () => {}): Promise<string> {
   const sum = createHash('sha256')
@@ -64,10 +64,10 @@ export function assertFree({ to, force = false }: BackupOptions): void {
 /** Gives the complete file its name, then writes its manifest: a backup without one is not complete. */
 export function publishBackup(to: string, manifest: BackupManifest): void {
   const text = `${JSON.stringify(manifest, null, 2)}\n`
-  writeFileSync(partialOf(manifestOf(to)), text)
-  syncFile(partialOf(manifestOf(to)))
-  renameSync(partialOf(to), to)
-  renameSync(partialOf(manifestOf(to)), manifestOf(to))
+  writeFileSync(toPartialPath(toManifestPath(to)), text)
+  syncFile(toPartialPath(toManifestPath(to)))
+  renameSync(toPartialPath(to), to)
+  renameSync(toPartialPath(toManifestPath(to)), toManifestPath(to))
   syncFolder(to)
 }
 
@@ -89,7 +89,8 @@ export async function checkBackup(
   const sha256 = await hashFile(from, (done) => onBytes?.(done, manifest.bytes))
   if (sha256 !== manifest.sha256)
     throw new ProvisoError(
-      'store/corrupt',
+      // The file is at fault, not the store.
+      'option/invalid',
       `Cannot restore ${from}: its content does not match its manifest`,
       {
         hint: 'Use another backup: this file was changed or damaged after it was written',
@@ -99,7 +100,7 @@ export async function checkBackup(
 }
 
 function readManifest(from: string): BackupManifest {
-  const path = manifestOf(from)
+  const path = toManifestPath(from)
   try {
     const manifest = JSON.parse(readFileSync(path, 'utf8')) as BackupManifest
     if (manifest.format === 'proviso-backup' && manifest.version === 1 && existsSync(from)) return manifest

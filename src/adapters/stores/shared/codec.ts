@@ -72,8 +72,13 @@ function pack(value: unknown, values: Map<string, string>, apart: boolean): stri
   return `{${members.join(',')}}`
 }
 
+/** The name under which a large value is stored. */
+export function hashText(text: string): string {
+  return createHash('sha256').update(text).digest('hex')
+}
+
 function keep(text: string, values: Map<string, string>): string {
-  const hash = createHash('sha256').update(text).digest('hex')
+  const hash = hashText(text)
   values.set(hash, text)
   return `{"$value":"${hash}"}`
 }

@@ -6,15 +6,16 @@ import type { RegistrationRow, TokenRow } from '../../../domain/ports/records.ts
 
 export function tokenOperation(
   action: 'token.created' | 'token.rotated' | 'token.revoked',
-  token: Pick<TokenRow, 'tokenId' | 'tenant' | 'role' | 'name' | 'expiresAt' | 'capabilityId'>,
+  token: Pick<TokenRow, 'tokenId' | 'tenant' | 'role' | 'name' | 'expiresAt' | 'capabilityId' | 'taskRoles'>,
   { by, more = {} }: { readonly by: string; readonly more?: { readonly [name: string]: Json } },
 ): NewOperation {
-  const { tokenId, tenant, role, name, expiresAt, capabilityId } = token
+  const { tokenId, tenant, role, name, expiresAt, capabilityId, taskRoles } = token
   const details = {
     role,
     name,
     ...(expiresAt !== undefined && { expiresAt }),
     ...(capabilityId !== undefined && { capabilityId }),
+    ...(taskRoles && { taskRoles: [...taskRoles] }),
     ...more,
   }
   return { tenant, by, action, subject: tokenId, details }

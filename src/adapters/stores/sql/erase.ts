@@ -96,7 +96,7 @@ async function countParts(
 ): Promise<Pick<Erased, 'values' | 'sharedValues' | 'answers'>> {
   const ids = new Set(runs.map(({ runId }) => runId))
   const uses = await driver.run(() =>
-    askAll<{ hash: string; run_id: string }>(toChunks(hashes).map((some) => statements.usersOf(some))),
+    askAll<{ hash: string; run_id: string }>(toChunks(hashes).map((some) => statements.findUsers(some))),
   )
   const shared = new Set(uses.filter((use) => !ids.has(use.run_id)).map(({ hash }) => hash))
   const answers = await driver.run(() => askAll([...ids].map((runId) => statements.findAnswers(runId))))
@@ -130,7 +130,7 @@ function createEraseStatements(db: Kysely<Tables>, { lists }: Pick<SqlDialect, '
         .compile(),
     uses: (runIds: readonly string[]): Statement =>
       db.selectFrom('flex_value_uses').select('hash').where('run_id', 'in', runIds).compile(),
-    usersOf: (hashes: readonly string[]): Statement =>
+    findUsers: (hashes: readonly string[]): Statement =>
       db.selectFrom('flex_value_uses').select(['hash', 'run_id']).where('hash', 'in', hashes).compile(),
     existing: templates.list<object, string>((_, hashes) =>
       db.selectFrom('flex_values').select('hash').where('hash', 'in', hashes),

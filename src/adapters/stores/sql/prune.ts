@@ -144,7 +144,7 @@ function* sweep(
   return { gone: unused.length, last: held.length < mostValues ? undefined : held.at(-1) }
 }
 
-export type PruneStatements = ReturnType<typeof createPruneStatements>
+type PruneStatements = ReturnType<typeof createPruneStatements>
 
 /** Cursor over the runs in the order of their creation, which is indexed. */
 type Walker = Pick<RunTable, 'created_at' | 'run_id'>
@@ -162,6 +162,7 @@ const parts = [
   ['spans', 'run_id'],
   ['traces', 'run_id'],
   ['agent_messages', 'flex_run_id'],
+  ['flex_documents', 'run_id'],
 ] as const satisfies readonly (readonly [keyof Tables, string])[]
 
 /** Statements for pruning: find runs that are over, delete them with their rows, find unused values. */
@@ -210,7 +211,7 @@ export function createPruneStatements(
         .selectFrom('flex_values')
         .select('flex_values.hash')
         .where('flex_values.hash', '>', param('after'))
-        .where(({ not, exists }) => not(exists(usesOf(db).select('flex_value_uses.hash'))))
+        .where(({ not, exists }) => not(exists(getUses(db).select('flex_value_uses.hash'))))
         .orderBy('flex_values.hash')
         .limit(param('limit'))
       return dialect.locks.forUpdateSkipLocked(query, 'flex_values')
@@ -240,7 +241,7 @@ export function createPruneStatements(
         .where(({ not, exists }) =>
           not(
             exists(
-              usesOf(db)
+              getUses(db)
                 .leftJoin('flex_runs', 'flex_runs.run_id', 'flex_value_uses.run_id')
                 .select('flex_value_uses.hash')
                 .where((eb) => stays(eb as never)),
@@ -253,7 +254,7 @@ export function createPruneStatements(
 }
 
 /** The uses of the value that the query around is about. */
-function usesOf(db: Kysely<Tables>) {
+function getUses(db: Kysely<Tables>) {
   return db
     .selectFrom('flex_value_uses')
     .where('flex_value_uses.hash', '=', sql.ref<string>('flex_values.hash'))

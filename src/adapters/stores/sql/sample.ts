@@ -61,7 +61,7 @@ export function sampleStatements(db: Kysely<Tables>, { sampling }: SqlDialect) {
     if (pipeline !== undefined) runs = runs.where('flex_runs.pipeline', '=', pipeline)
     return query.where(sampling.runId, 'in', runs)
   }
-  const slotOf = (query: SampleQuery) => {
+  const getSlot = (query: SampleQuery) => {
     const width = slotWidth(query)
     if (width === undefined) return sql<number>`0`
     // Literals instead of parameters: the expression must be identical in select and group by.
@@ -76,7 +76,7 @@ export function sampleStatements(db: Kysely<Tables>, { sampling }: SqlDialect) {
       return sampled(query)
         .select(['spans.node_id', 'spans.model_id', 'spans.signals'])
         .select([
-          slotOf(query).as('slot'),
+          getSlot(query).as('slot'),
           sql<number>`count(*)`.as('attempts'),
           sum('repair_calls').as('calls'),
           sum('repair_input_tokens').as('input'),
@@ -124,7 +124,7 @@ function counts(rows: readonly { readonly key: string; readonly runs: unknown }[
 
 /** Sums what a tenant has stored and used, for quotas. */
 export function createUsage({ builder: db, dialect, run }: SqlDriver): NonNullable<Store['usage']> {
-  const runsOf = (tenant: string) =>
+  const getRuns = (tenant: string) =>
     db.selectFrom('flex_runs').select('flex_runs.run_id').where('flex_runs.tenant', '=', tenant)
   const sumUsage = (name: string) =>
     sql<number>`coalesce(sum(coalesce(${dialect.sampling.readUsage(name)}, 0)), 0)`
@@ -133,7 +133,7 @@ export function createUsage({ builder: db, dialect, run }: SqlDriver): NonNullab
       db
         .selectFrom('flex_events')
         .select(sql<number>`coalesce(sum(length(flex_events.payload)), 0)`.as('size'))
-        .where('flex_events.run_id', 'in', runsOf(tenant))
+        .where('flex_events.run_id', 'in', getRuns(tenant))
         .compile(),
     values: (tenant: string) =>
       db
@@ -143,7 +143,7 @@ export function createUsage({ builder: db, dialect, run }: SqlDriver): NonNullab
           inner
             .selectFrom('flex_value_uses')
             .select('flex_value_uses.hash')
-            .where('flex_value_uses.run_id', 'in', runsOf(tenant)),
+            .where('flex_value_uses.run_id', 'in', getRuns(tenant)),
         )
         .compile(),
     used: (tenant: string, from: number) =>
@@ -156,7 +156,7 @@ export function createUsage({ builder: db, dialect, run }: SqlDriver): NonNullab
         ])
         .where('flex_events.type', '=', 'attempt_end')
         .where('flex_events.at', '>=', from)
-        .where('flex_events.run_id', 'in', runsOf(tenant))
+        .where('flex_events.run_id', 'in', getRuns(tenant))
         .compile(),
   }
   return ({ tenant, from }) =>

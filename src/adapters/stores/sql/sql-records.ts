@@ -13,6 +13,7 @@ import { toColumn } from '../shared/column-text.ts'
 import { registrationOperation, removalOperation, tokenOperation } from '../shared/record-operations.ts'
 import { tokenTaken } from '../shared/token-taken.ts'
 import type { Timed } from './dialects/sql-dialect.ts'
+import { createSqlDocuments } from './documents.ts'
 import { createSqlOperations, recordOperation, type TransactionEnds } from './operations.ts'
 import type { SqlDriver } from './sql-driver.ts'
 import {
@@ -21,25 +22,38 @@ import {
   type TimedCapability,
 } from './statements/record-statements.ts'
 import { ask, type Steps } from './steps.ts'
-import type { NameTable, TokenTable } from './tables.ts'
+import type { NameTable, OperationTable, TokenTable } from './tables.ts'
 
 /** Maximum number of expired names that each take deletes: more than one, so that they never pile up, and bounded. */
 const sweepSize = 100
 
 export function createSqlRecords(driver: SqlDriver, nextName: () => string, ends: TransactionEnds): Records {
   const statements = createRecordStatements(driver.builder, driver.dialect)
+  let changes = 0
   const context: RecordContext = {
     driver,
     nextName,
     time: () => ({ now: driver.now() }),
-    record: (operation) => recordOperation(statements.operations, operation, { now: driver.now() }),
+    record(operation) {
+      changes += 1
+      return recordOperation(statements.operations, operation, { now: driver.now() })
+    },
     ...ends,
   }
   return {
+    async version() {
+      // A single writer knows its changes: a read of the file would wait for the commits that are being synced.
+      if (driver.chain) return changes
+      const [newest] = await driver.run(() =>
+        ask<Pick<OperationTable, 'seq'>>(statements.operations.newest({})),
+      )
+      return newest?.seq ?? 0
+    },
     tokens: createTokens(statements.tokens, context),
     registrations: createRegistrations(statements.registrations, context),
     once: createNames(statements.names, context),
     operations: createSqlOperations(driver, statements.operations, ends),
+    documents: createSqlDocuments(context),
   }
 }
 
@@ -83,7 +97,7 @@ function createTokens(
           return undefined
         }
         const old = toToken(expired as unknown as TokenTable)
-        const { tenant, role, name, capabilityId, familyId = tokenId } = old
+        const { tenant, role, name, capabilityId, familyId = tokenId, taskRoles } = old
         const token = {
           ...next,
           tenant,
@@ -91,6 +105,7 @@ function createTokens(
           name,
           familyId,
           ...(capabilityId !== undefined && { capabilityId }),
+          ...(taskRoles && { taskRoles }),
         }
         const [row] = yield* ask<TokenTable>(statements.addToken({ ...toTokenTable(token), ...time() }))
         if (row === undefined) throw tokenTaken(next.tokenId)
@@ -140,6 +155,7 @@ function toTokenTable(
     expires_at: token.expiresAt ?? null,
     capability_id: token.capabilityId ?? null,
     family_id: token.familyId ?? null,
+    task_roles: token.taskRoles ? JSON.stringify(token.taskRoles) : null,
   }
 }
 
@@ -266,6 +282,7 @@ function toToken(row: TokenTable): TokenRow {
     ...(row.revoked_at !== null && { revokedAt: row.revoked_at }),
     ...(row.capability_id !== null && { capabilityId: row.capability_id }),
     ...(row.family_id !== null && { familyId: row.family_id }),
+    ...(row.task_roles !== null && { taskRoles: JSON.parse(row.task_roles) as string[] }),
   }
 }
 

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { joined } from '../../../base/json.ts'
 import { numbered } from '../../../domain/event/numbered.ts'
-import type { Store } from '../../../domain/ports/store.ts'
+import type { Store, ThreadRow } from '../../../domain/ports/store.ts'
 import { publicHead } from '../projections/heads.ts'
 import { defaultLimits } from '../shared/list-order.ts'
 import { createErase, createFindRunsAbout } from './erase.ts'
@@ -11,6 +11,7 @@ import { createTails, type Tails } from './hot-runs.ts'
 import { createSqlLedger } from './ledger.ts'
 import type { TransactionEnds } from './operations.ts'
 import { createPrune } from './prune.ts'
+import { createReplaceReferences } from './reseal.ts'
 import { toChunks } from './rows/chunk.ts'
 import { loadValues } from './rows/load-values.ts'
 import {
@@ -59,6 +60,7 @@ export function createSqlStore(driver: SqlDriver): Store {
   const group = createWriteGroup(driver, { reads, ends, tails })
   const prune = createPrune(driver, ends)
   const erase = createErase(driver, ends)
+  const replaceReferences = createReplaceReferences(driver, ends)
   let closing: Promise<void> | undefined
 
   return {
@@ -86,6 +88,7 @@ export function createSqlStore(driver: SqlDriver): Store {
     ...(ledger && { ledger: createSqlLedger(driver) }),
     prune: (request) => prune(request).finally(() => tails.forget()),
     findRunsAbout: createFindRunsAbout(driver, reads),
+    replaceReferences: (request) => replaceReferences(request).finally(() => tails.forget()),
     erase: (request) =>
       erase(request).finally(() => {
         hot?.forget()
@@ -219,7 +222,7 @@ function createLeases(
   const { hot, recent } = driver
   const statements = createLeaseStatements(driver.builder, driver.dialect)
   return {
-    async claim({ owner, leaseMs, limit, runId, except }) {
+    async claim({ owner, leaseMs, limit, runId, except, exceptTenants }) {
       const claimId = nextName()
       const taken = await driver.run(function* (again) {
         type Taken = Pick<RunTable, 'run_id' | 'tenant' | 'lease_epoch'>
@@ -227,7 +230,7 @@ function createLeases(
           const before = yield* ask<Taken>(statements.claimed({ owner, claimId }))
           if (before.length > 0) return before
         }
-        const values = { owner, leaseMs, limit, runId, except, claimId, now: driver.now() }
+        const values = { owner, leaseMs, limit, runId, except, exceptTenants, claimId, now: driver.now() }
         return yield* ask<Taken>(statements.claim(values))
       })
       for (const cache of [hot, recent]) cache?.forget(taken.map((row) => row.run_id))
@@ -242,13 +245,16 @@ function createLeases(
       if (runIds.length === 0) return []
       const now = driver.now()
       const held = await driver.run(() =>
-        askAll<Pick<RunTable, 'run_id'>>(
+        askAll<Pick<RunTable, 'run_id' | 'seq'>>(
           toChunks(runIds).map((some) => statements.renew({ owner, leaseMs, now }, some)),
         ),
       )
-      const ids = held.map((row) => row.run_id)
-      hot?.renewed(ids, now + leaseMs)
-      return ids
+      const runs = held.map((row) => ({ runId: row.run_id, seq: row.seq }))
+      hot?.renewed(
+        runs.map(({ runId }) => runId),
+        now + leaseMs,
+      )
+      return runs
     },
 
     async nextWake({ except } = {}) {
@@ -258,9 +264,31 @@ function createLeases(
   }
 }
 
+/** Aggregates are texts in some databases. */
+interface SelectedThread {
+  readonly thread_id: string
+  readonly runs: unknown
+  readonly created_at: unknown
+  readonly updated_at: unknown
+}
+
+function toThread({ thread_id: threadId, runs, created_at, updated_at }: SelectedThread): ThreadRow {
+  return { threadId, runs: Number(runs), createdAt: Number(created_at), updatedAt: Number(updated_at) }
+}
+
 type RunReader = Pick<
   Store,
-  'head' | 'runs' | 'asks' | 'ask' | 'nodes' | 'snapshots' | 'output' | 'spans' | 'audit' | 'messages'
+  | 'head'
+  | 'runs'
+  | 'threads'
+  | 'asks'
+  | 'ask'
+  | 'nodes'
+  | 'snapshots'
+  | 'output'
+  | 'spans'
+  | 'audit'
+  | 'messages'
 >
 
 function createRunReader(driver: SqlDriver, reads: ReadStatements): RunReader {
@@ -273,6 +301,7 @@ function createRunReader(driver: SqlDriver, reads: ReadStatements): RunReader {
     },
     runs: (query) =>
       rows<RunTable, ReturnType<typeof publicHead>>(reads.runs(query), (row) => publicHead(toHead(row))),
+    threads: (query) => rows<SelectedThread, ThreadRow>(reads.threads(query), toThread),
     asks: (query) => rows<AskTable, ReturnType<typeof toAsk>>(reads.asks(query), toAsk),
     ask: async (requestId) =>
       (await rows<AskTable, ReturnType<typeof toAsk>>(reads.ask({ requestId }), toAsk))[0],

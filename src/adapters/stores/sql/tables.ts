@@ -18,6 +18,7 @@ export interface Tables {
   api_tokens: TokenTable
   once_names: NameTable
   operations_audit: OperationTable
+  flex_documents: DocumentTable
   agent_messages: MessageTable
   /** Not written yet; what is named here is what deleting a run needs. */
   traces: { run_id: string }
@@ -41,6 +42,8 @@ export interface RunTable {
   correlation_id: string
   satisfaction_score: number | null
   observed_satisfaction: number | null
+  cost_usd: number | null
+  tokens: number | null
   lease_owner: string | null
   lease_epoch: number
   lease_until: number | null
@@ -224,6 +227,8 @@ export interface TokenTable {
   revoked_at: number | null
   capability_id: string | null
   family_id: string | null
+  /** JSON: a list of names. */
+  task_roles: string | null
 }
 
 export interface NameTable {
@@ -236,6 +241,23 @@ export interface NameTable {
   expires_at: number
   /** Names one call of `take`, so that it is known again when the answer got lost. */
   take_id: string
+}
+
+export interface DocumentTable {
+  /** SHA-256 of kind, tenant and id, which may be longer than an index can hold. */
+  key_hash: string
+  kind: string
+  tenant: string
+  document_id: string
+  run_id: string | null
+  due_at: number | null
+  /** JSON */
+  body: string
+  version: number
+  created_at: number
+  updated_at: number
+  /** Names one change, so that it is known again when the answer got lost. */
+  change_id: string
 }
 
 export interface OperationTable {

@@ -5,6 +5,7 @@
 import { closeSync, fdatasync, fdatasyncSync, openSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { Kysely, SqliteDialect } from 'kysely'
+import { missingPackage } from '../../../base/errors/missing-package.ts'
 import { fromColumn, toColumn } from '../shared/column-text.ts'
 import type { Row } from '../sql/steps.ts'
 
@@ -37,6 +38,12 @@ interface Statement {
 
 type Cells = readonly unknown[]
 
+interface Prepared {
+  readonly statement: Statement
+  /** Absent: it returns no rows. */
+  readonly columns: readonly string[] | undefined
+}
+
 interface Libsql {
   new (
     path: string,
@@ -44,14 +51,24 @@ interface Libsql {
   ): { prepare(sql: string): Statement; readonly inTransaction: boolean; close(): void }
 }
 
+/** Throws `option/invalid` with the install command where the binary of this platform was not installed. */
+function loadLibsql(): Libsql {
+  try {
+    return createRequire(import.meta.url)('libsql')
+  } catch (cause) {
+    throw missingPackage({ name: 'libsql', version: '0.5', purpose: 'open a SQLite store' }, cause)
+  }
+}
+
 /** Other processes may hold the file for the moment of a checkpoint or of opening it. */
 const busyTimeoutMs = 5_000
 
 export const openLibsql: OpenSqlite = (path) => {
   // Loaded when a file is opened: the package is CommonJS and brings a binary.
-  const Database: Libsql = createRequire(import.meta.url)('libsql')
+  const Database = loadLibsql()
   const database = new Database(path, { timeout: busyTimeoutMs })
-  const statements = new Map<string, { statement: Statement; columns: readonly string[] | undefined }>()
+  // Apart, because a statement that has returned all rows keeps their values for `get`.
+  const statements = { one: new Map<string, Prepared>(), all: new Map<string, Prepared>() }
   // Opened with the first sync: the log is made with the first write.
   let log: DiskSync | undefined
   const logFile = () => {
@@ -59,23 +76,23 @@ export const openLibsql: OpenSqlite = (path) => {
     return log
   }
 
-  function prepared(sql: string) {
-    let found = statements.get(sql)
+  function prepared(sql: string, known: Map<string, Prepared>): Prepared {
+    let found = known.get(sql)
     if (found === undefined) {
       const statement = database.prepare(sql)
       // Rows as lists: the driver takes twice as long to make objects.
       const columns = statement.reader ? statement.columns().map(({ name }) => name) : undefined
       found = { statement: columns === undefined ? statement : statement.raw(), columns }
       // Built queries have few forms, but a cache without a limit is a leak.
-      if (statements.size >= 500) statements.clear()
-      statements.set(sql, found)
+      if (known.size >= 500) known.clear()
+      known.set(sql, found)
     }
     return found
   }
 
   return {
     execute(sql, parameters = [], single = false) {
-      const { columns, statement } = prepared(sql)
+      const { columns, statement } = prepared(sql, single ? statements.one : statements.all)
       const values = parameters.map((value) => (typeof value === 'string' ? toColumn(value) : value))
       if (columns === undefined) {
         statement.run(values)
@@ -91,7 +108,8 @@ export const openLibsql: OpenSqlite = (path) => {
     sync: () => logFile().sync(),
     syncNow: () => logFile().syncNow(),
     close() {
-      statements.clear()
+      statements.one.clear()
+      statements.all.clear()
       log?.close()
       database.close()
     },

@@ -29,11 +29,13 @@ interface DurabilityOptions {
   readonly now?: () => number
   /** Called after work that wrote; the function that it returns is called when that is on the disk, and may refuse to acknowledge it. */
   readonly onCommit?: () => () => void
+  /** Called after a checkpoint outside of a commit. */
+  readonly onCheckpoint?: () => void
 }
 
 export function createDurability(
   connection: Syncing,
-  { now = () => performance.now(), onCommit }: DurabilityOptions = {},
+  { now = () => performance.now(), onCommit, onCheckpoint }: DurabilityOptions = {},
 ): Durability {
   /** Average duration of a sync; unknown at first. */
   let usualMs = 2 * quickMs
@@ -66,6 +68,7 @@ export function createDurability(
       }
     }
     checkpoint(connection)
+    onCheckpoint?.()
     owed = false
   }
 

@@ -15,7 +15,7 @@ import { migrate } from '../sql/migrations/migrate.ts'
 import { createSqlStore } from '../sql/sql-store.ts'
 import { ask, type Row, runSteps, type Steps } from '../sql/steps.ts'
 import type { Tables } from '../sql/tables.ts'
-import { type AnchorContent, anchorFileOf, readAnchor } from './files/anchor.ts'
+import { type AnchorContent, readAnchor, toAnchorPath } from './files/anchor.ts'
 import { createChainTable, probeStatement } from './files/commit-chain.ts'
 import { type CommitGuard, guardCommits } from './files/commit-guard.ts'
 import { compareAnchor, compareCounts } from './files/compare-anchor.ts'
@@ -128,9 +128,9 @@ function freeHeldRuns(connection: SqliteConnection): void {
 
 function createStore(connection: SqliteConnection, options: SqliteStoreOptions, unlock: () => void): Store {
   const { path, clock = systemClock, readOnly = false, pollMs = 100, ledger = false, pace } = options
-  const anchorPath = anchorPathOf(options)
+  const anchorPath = getAnchorPath(options)
   const guard = readOnly ? undefined : guardCommits(connection, { ...options, anchorPath })
-  const durability = durabilityOf(connection, options, guard)
+  const durability = getDurability(connection, options, guard)
   const listeners = readOnly ? followFile(connection, pollMs) : createListeners()
   let closed = false
 
@@ -140,7 +140,7 @@ function createStore(connection: SqliteConnection, options: SqliteStoreOptions, 
       return runSteps(steps, ({ sql, parameters, single }) => connection.execute(sql, parameters, single))
     } catch (error) {
       if (error instanceof ProvisoError || isProgrammingError(error)) throw error
-      throw readOnly && codeOf(error).startsWith('SQLITE_READONLY')
+      throw readOnly && getCode(error).startsWith('SQLITE_READONLY')
         ? onlyRead(path)
         : unavailable(path, error)
     }
@@ -151,10 +151,14 @@ function createStore(connection: SqliteConnection, options: SqliteStoreOptions, 
     if (closed) throw isClosed()
     try {
       guard?.checkFiles()
-      if (durability) return await durability.whenDurable(work, about)
-      const result = work()
-      // SQLite itself has synced, unless `synchronous` is NORMAL.
-      if (about?.writes) guard?.takeCommit()()
+      const checked = () => {
+        guard?.checkContent()
+        return work()
+      }
+      if (durability) return await durability.whenDurable(checked, about)
+      const result = checked()
+      // SQLite itself has synced, unless `synchronous` is NORMAL. Single statements may write too.
+      guard?.takeCommit()()
       return result
     } catch (error) {
       if (error instanceof ProvisoError || isProgrammingError(error)) throw error
@@ -251,20 +255,23 @@ function purgeFile(connection: SqliteConnection, path: string): readonly string[
   return [`${path}-wal still has them: another process is reading the store. Close it, then erase again`]
 }
 
-function durabilityOf(
+function getDurability(
   { sync, syncNow, execute }: SqliteConnection,
   { synchronous = 'FULL', readOnly = false }: SqliteStoreOptions,
   guard: CommitGuard | undefined,
 ): Durability | undefined {
   const canSync = sync && syncNow && synchronous === 'FULL' && !readOnly
   return canSync
-    ? createDurability({ sync, syncNow, execute }, guard && { onCommit: () => guard.takeCommit() })
+    ? createDurability(
+        { sync, syncNow, execute },
+        guard && { onCommit: () => guard.takeCommit(), onCheckpoint: () => guard.rememberContent() },
+      )
     : undefined
 }
 
-function anchorPathOf({ anchor, path }: SqliteStoreOptions): string | undefined {
+function getAnchorPath({ anchor, path }: SqliteStoreOptions): string | undefined {
   if (anchor === false) return undefined
-  return anchor ?? anchorFileOf(realpathSync(path))
+  return anchor ?? toAnchorPath(realpathSync(path))
 }
 
 function isClosed(): ProvisoError {
@@ -274,10 +281,10 @@ function isClosed(): ProvisoError {
 /** Errors of the values and not of the file. */
 function isOnesFault(error: unknown): boolean {
   if (isProgrammingError(error)) return true
-  return /^SQLITE_(CONSTRAINT|TOOBIG|MISMATCH|RANGE)/.test(codeOf((error as { cause?: unknown }).cause))
+  return /^SQLITE_(CONSTRAINT|TOOBIG|MISMATCH|RANGE)/.test(getCode((error as { cause?: unknown }).cause))
 }
 
-function codeOf(error: unknown): string {
+function getCode(error: unknown): string {
   return String((error as { code?: unknown } | undefined)?.code ?? '')
 }
 
@@ -330,7 +337,7 @@ function isBusy(cause: unknown): boolean {
 function noLock(path: string, file: string, cause: unknown): ProvisoError {
   const message = cause instanceof Error ? cause.message : String(cause)
   return new ProvisoError('store/unavailable', `Cannot lock ${path} for writing: ${message}`, {
-    hint: `Check ${lockOf(file)}: only the writing process uses it, and it may be removed while no process writes`,
+    hint: `Check ${getLock(file)}: only the writing process uses it, and it may be removed while no process writes`,
     cause,
   })
 }
@@ -346,7 +353,7 @@ function heldHere(path: string, cause: unknown): ProvisoError {
   })
 }
 
-const lockOf = (file: string) => `${file}-writer`
+const getLock = (file: string) => `${file}-writer`
 
 /**
  * Resolves the file behind links: SQLite follows links, and a lock next to each of them would let two processes write to one
@@ -355,7 +362,8 @@ const lockOf = (file: string) => `${file}-writer`
 function realFile(path: string): string {
   try {
     // Not opened if it exists: closing any handle of a file releases the locks that this process has on it.
-    if (!existsSync(path)) closeSync(openSync(path, 'a'))
+    // Readable by its owner alone; the log and the anchor get the mode of the file.
+    if (!existsSync(path)) closeSync(openSync(path, 'a', 0o600))
     return realpathSync(path)
   } catch (cause) {
     throw cannotOpen(path, cause)
@@ -364,7 +372,7 @@ function realFile(path: string): string {
 
 function openLock(path: string, file: string, open: OpenSqlite): ReturnType<OpenSqlite> {
   try {
-    return open(lockOf(file))
+    return open(getLock(file))
   } catch (cause) {
     throw cannotOpen(path, cause)
   }

@@ -5,26 +5,27 @@ import {
   type Ask,
   type AskKind,
   type Decision,
+  identifyPerson,
   isAboutAnswer,
-  personOf,
   type RejectAction,
   type Reply,
   type Resolution,
 } from '../../../domain/ask.ts'
 import type { AttemptRef } from '../../../domain/attempt/call-key.ts'
 import type { Failure, NewEvent } from '../../../domain/event.ts'
-import { defaultMaxAsks } from '../../../domain/plan/count-asks.ts'
+import { defaultMaxAsks, defaultMaxToolAsks } from '../../../domain/plan/count-asks.ts'
 import type { Action } from '../../../domain/policy.ts'
 import type { NodeState, RunState } from '../../../domain/run.ts'
+import { type Assignment, isHolder, type TaskPerson, whyNotFor } from '../../../domain/task/assignment.ts'
 import { compileSchema } from '../../../schema/compile/compile.ts'
 import { type DecisionContext, factsFor } from '../../events.ts'
 import { brokenConditions, checkAnswer } from '../checks/obligations.ts'
 import { takeRoute } from '../checks/routes.ts'
-import { auditLink, valueHash } from './audit.ts'
+import { auditLink, grantAction, valueHash } from './audit.ts'
 import { allowedAfterRejection } from './rework.ts'
 
 /** Allowed decisions per kind of ask. */
-export const decisionsOf: Record<AskKind, readonly Decision[]> = {
+export const decisionsByKind: Record<AskKind, readonly Decision[]> = {
   approval: ['approve', 'edit', 'reject'],
   final: ['approve', 'edit', 'reject'],
   policy: ['approve', 'reject'],
@@ -33,6 +34,7 @@ export const decisionsOf: Record<AskKind, readonly Decision[]> = {
   unknown_outcome: ['approve', 'edit', 'answer', 'reject'],
   task: ['answer', 'reject'],
   clarify: ['answer', 'reject'],
+  tool: ['approve', 'edit', 'reject'],
 }
 
 export type WantedAsk = Omit<Ask, 'requestId' | 'valueHash' | 'decisions' | 'expiresAt' | 'rejectActions'> & {
@@ -44,12 +46,12 @@ export type WantedAsk = Omit<Ask, 'requestId' | 'valueHash' | 'decisions' | 'exp
 
 /** Creates an ask and its expiry timer; returns `limit` if the run has reached its limit of asks. */
 export function askFacts(state: RunState, context: DecisionContext, wanted: WantedAsk): NewEvent[] | 'limit' {
-  const most = maxAsks(state)
-  const raised = asksRaised(state)
+  const { most, raised } = askAllowance(state, wanted.kind)
   if (raised >= most) return 'limit'
   const make = factsFor(state, context.now)
   const requestId = `${state.runId}:ask:${state.asks.size + 1}`
-  const expiresAt = context.now + context.askMs
+  const { dueSeconds } = wanted.assignment ?? {}
+  const expiresAt = context.now + (dueSeconds === undefined ? context.askMs : dueSeconds * 1_000)
   const hash = valueHash(wanted.value)
   const audit = auditLink(state.audit, {
     runId: state.runId,
@@ -65,7 +67,7 @@ export function askFacts(state: RunState, context: DecisionContext, wanted: Want
     ...afterRejection(state, wanted, raised + 1 >= most),
     requestId,
     valueHash: hash,
-    decisions: wanted.decisions ?? decisionsOf[wanted.kind],
+    decisions: wanted.decisions ?? decisionsByKind[wanted.kind],
     ...severalApprovers(state, wanted),
     expiresAt,
   }
@@ -85,10 +87,12 @@ const needsApprovers: ReadonlySet<AskKind> = new Set(['approval', 'final', 'poli
 /** Several people approve the same value, so none of them may edit it. */
 function severalApprovers(
   { envelope }: RunState,
-  { kind }: WantedAsk,
+  { kind, decisions }: WantedAsk,
 ): Partial<Pick<Ask, 'approvers' | 'decisions'>> {
   const { approvers = 1 } = envelope.policies
-  return approvers > 1 && needsApprovers.has(kind) ? { approvers, decisions: ['approve', 'reject'] } : {}
+  // Other asks about tools are no approvals: they have decisions of their own.
+  const isApproval = needsApprovers.has(kind) || (kind === 'tool' && decisions === undefined)
+  return approvers > 1 && isApproval ? { approvers, decisions: ['approve', 'reject'] } : {}
 }
 
 /** Whether an approval is not the last one that the ask needs. */
@@ -117,21 +121,30 @@ export function approvalFact(state: RunState, now: number, reply: Reply): NewEve
   )
 }
 
-/** Counts asks without withdrawn ones: a new plan raises those again for the same value, or does not need them. */
-function asksRaised({ asks, withdrawals }: RunState): number {
-  return asks.size - withdrawals
-}
-
-function maxAsks(state: RunState): number {
-  return state.plan?.limits.maxAsks ?? defaultMaxAsks
+/**
+ * How often the run may ask, and has asked. Without a limit of its own, asks about tool calls are counted apart: agents ask
+ * as part of their work, and their turns bound them. Withdrawn asks do not count: a new plan raises those again for the
+ * same value, or does not need them.
+ */
+function askAllowance(
+  { plan, asks, withdrawals }: RunState,
+  kind?: AskKind,
+): { readonly most: number; readonly raised: number } {
+  const most = plan?.limits.maxAsks
+  const { tool, other } = withdrawals
+  if (most !== undefined) return { most, raised: asks.size - tool - other }
+  const aboutTools = [...asks.values()].filter((ask) => ask.kind === 'tool').length
+  return kind === 'tool'
+    ? { most: defaultMaxToolAsks, raised: aboutTools - tool }
+    : { most: defaultMaxAsks, raised: asks.size - aboutTools - other }
 }
 
 /** The failure of an ask beyond the limit: why it was needed, and where the limit is set. */
-export function askLimitFailure(state: RunState, why: string): Failure {
-  const most = maxAsks(state)
+export function askLimitFailure(state: RunState, why: string, kind?: AskKind): Failure {
+  const { most, raised } = askAllowance(state, kind)
   return {
     code: 'ask/limit',
-    message: `Cannot ask a person (${why}): the run has asked ${asksRaised(state)} of at most ${most} times (constraints.maxAsks)`,
+    message: `Cannot ask a person (${why}): the run has asked ${raised} of at most ${most} times (constraints.maxAsks)`,
     details: { limit: 'maxAsks', most, setting: 'constraints.maxAsks' },
   }
 }
@@ -182,7 +195,7 @@ export function resolveFact(
   now: number,
   reply: Omit<Reply, 'decision'> & { readonly decision: Resolution },
 ): NewEvent {
-  const { requestId, decision, value, by, note, rejectAction } = reply
+  const { requestId, decision, value, by, note, rejectAction, grant } = reply
   const audit = auditLink(state.audit, {
     runId: state.runId,
     requestId,
@@ -191,7 +204,7 @@ export function resolveFact(
     what: decision,
     subjectHash: value === undefined ? reply.valueHash : valueHash(value),
     words: note,
-    action: rejectAction,
+    action: rejectAction ?? grantAction(grant),
   })
   const nodeId = state.asks.get(requestId)?.nodeId
   return factsFor(state, now)(
@@ -204,6 +217,7 @@ export function resolveFact(
       by,
       ...(note !== undefined && { note }),
       ...(rejectAction !== undefined && { rejectAction }),
+      ...(grant !== undefined && { grant }),
       audit,
     },
     { nodeId },
@@ -229,7 +243,10 @@ export function withdrawFact(state: RunState, now: number, requestId: string): N
 
 /** Why a reply is refused: `resolved` is a conflict with another reply, all others are errors in this one. */
 export type ReplyRefusal =
-  | { readonly reason: 'unknown' | 'resolved' | 'expired' | 'stale'; readonly message: string }
+  | {
+      readonly reason: 'unknown' | 'resolved' | 'expired' | 'stale' | 'claimed' | 'forbidden'
+      readonly message: string
+    }
   | {
       readonly reason: 'invalid'
       readonly message: string
@@ -238,11 +255,10 @@ export type ReplyRefusal =
     }
 
 export function checkReply(state: RunState, now: number, reply: Reply): ReplyRefusal | undefined {
-  const ask = state.asks.get(reply.requestId)
-  if (!ask) return { reason: 'unknown', message: `Ask "${reply.requestId}" not found in this run` }
-  if (!state.openAsks.has(reply.requestId))
-    return { reason: 'resolved', message: whyClosed(state, reply.requestId) }
-  if (now >= ask.expiresAt) return { reason: 'expired', message: `The ask "${reply.requestId}" has expired` }
+  const ask = findOpen(state, now, reply.requestId)
+  if ('reason' in ask) return ask
+  const notTheirs = ask.assignment && checkPerson(ask.assignment, reply)
+  if (notTheirs) return notTheirs
   // The form is checked before the hash: an invalid decision is invalid for any value.
   const wrongForm = checkForm(ask, reply)
   if (wrongForm) return wrongForm
@@ -254,6 +270,25 @@ export function checkReply(state: RunState, now: number, reply: Reply): ReplyRef
   return checkApprover(state, ask, reply) ?? checkValue(state, ask, reply)
 }
 
+/** Returns an ask that can be answered. */
+export function findOpen(state: RunState, now: number, requestId: string): Ask | ReplyRefusal {
+  const ask = state.asks.get(requestId)
+  if (!ask) return { reason: 'unknown', message: `Ask "${requestId}" not found in this run` }
+  if (!state.openAsks.has(requestId)) return { reason: 'resolved', message: whyClosed(state, requestId) }
+  return now >= ask.expiresAt ? { reason: 'expired', message: `The ask "${requestId}" has expired` } : ask
+}
+
+/** A task is done by its holder; without one, by a person that it is for. */
+export function checkPerson(assignment: Assignment, person: TaskPerson): ReplyRefusal | undefined {
+  if (isHolder(assignment, person)) return undefined
+  const why = whyNotFor(assignment, person)
+  if (why !== undefined) return { reason: 'forbidden', message: `Cannot act on this task: ${why}` }
+  const { claimedBy } = assignment
+  return claimedBy === undefined
+    ? undefined
+    : { reason: 'claimed', message: `The task is claimed by ${JSON.stringify(claimedBy)}` }
+}
+
 /** Each of several approvals must come from another person. */
 function checkApprover(
   { approvals }: RunState,
@@ -261,7 +296,7 @@ function checkApprover(
   { decision, by }: Reply,
 ): ReplyRefusal | undefined {
   const given = approvals?.get(requestId) ?? []
-  const isSame = decision === 'approve' && given.some((one) => personOf(one) === personOf(by))
+  const isSame = decision === 'approve' && given.some((one) => identifyPerson(one) === identifyPerson(by))
   if (!isSame) return undefined
   const message = `${JSON.stringify(by)} has approved this ask already: it needs the approval of ${approvers} different people`
   const hint = 'Let another person approve it, with a token of their own'
@@ -283,9 +318,10 @@ function whyClosed({ finished, unanswered }: RunState, requestId: string): strin
 }
 
 const withValue: ReadonlySet<Decision> = new Set(['edit', 'answer'])
+const mayGrant: ReadonlySet<Decision> = new Set(['approve', 'edit'])
 
 /** Checks that the ask allows the decision, and that it has a value if and only if it needs one. */
-function checkForm(ask: Ask, { decision, value, rejectAction }: Reply): ReplyRefusal | undefined {
+function checkForm(ask: Ask, { decision, value, rejectAction, grant }: Reply): ReplyRefusal | undefined {
   const given = JSON.stringify(decision) ?? 'Nothing'
   const taken = ask.decisions.join(', ')
   if (!ask.decisions.includes(decision))
@@ -294,6 +330,8 @@ function checkForm(ask: Ask, { decision, value, rejectAction }: Reply): ReplyRef
     return malformed(ask, '/value', `"${decision}" needs a value`)
   if (!withValue.has(decision) && value !== undefined)
     return malformed(ask, '/value', `"${decision}" takes no value`)
+  if (grant !== undefined && (!ask.grants?.includes(grant) || !mayGrant.has(decision)))
+    return malformed(ask, '/grant', `"${decision}" of this ask takes no grant`)
   return rejectAction === undefined ? undefined : checkRejectAction(ask, decision, rejectAction)
 }
 
@@ -342,7 +380,8 @@ function obligations(state: RunState, ask: Ask, value: Json): Issue[] {
   // An answer is not an output: only the schema of the question applies, which may be untrusted.
   if (ask.kind === 'clarify')
     return ask.schema === undefined ? [] : compileSchema(ask.schema, { untrusted: true }).validate(value)
-  const node = ask.nodeId === undefined ? undefined : state.nodes.get(ask.nodeId)
+  // Arguments or the result of a tool are not an output of the node.
+  const node = ask.nodeId === undefined || ask.toolCall ? undefined : state.nodes.get(ask.nodeId)
   const issues =
     ask.schema === undefined ? [] : compileSchema(ask.schema, state.compileOptions).validate(value)
   if (issues.length > 0 || !node) return issues

@@ -5,6 +5,7 @@
 import { canonicalJson, sha256Hex } from '../../../base/canonical.ts'
 import type { Json } from '../../../base/json.ts'
 import type { AuditLink } from '../../../domain/event.ts'
+import type { GrantScope } from '../../../domain/loop-facts.ts'
 
 interface AuditSubject {
   readonly runId: string
@@ -18,7 +19,7 @@ interface AuditSubject {
   readonly subjectHash: string
   /** The question, or the note of the decision. */
   readonly words?: string | undefined
-  /** The action that a reply requests after its rejection. */
+  /** What a reply requests besides: the action after its rejection, or that it is remembered. */
   readonly action?: string | undefined
 }
 
@@ -28,6 +29,11 @@ export function auditLink(prev: string, subject: AuditSubject): AuditLink {
     subjectHash: subject.subjectHash,
     hash: sha256Hex(`${prev}\n${canonicalJson({ ...subject })}`),
   }
+}
+
+/** The action of a reply that is remembered. */
+export function grantAction(grant: GrantScope | undefined): string | undefined {
+  return grant && `grant:${grant}`
 }
 
 /** Identifies the value that an ask shows. */

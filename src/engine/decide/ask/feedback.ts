@@ -37,7 +37,13 @@ export function feedbackFact(
 export function replyFeedback(state: RunState, now: number, reply: Reply): NewEvent[] {
   const { requestId, decision, note, by, value } = reply
   const ask = state.asks.get(requestId)
-  if (ask === undefined || (note === undefined && decision !== 'reject' && decision !== 'edit')) return []
+  // An agent reads what was said about a call as the result of the call.
+  if (
+    ask === undefined ||
+    ask.toolCall ||
+    (note === undefined && decision !== 'reject' && decision !== 'edit')
+  )
+    return []
   const nodes = ask.producers ?? (ask.nodeId === undefined ? [] : [ask.nodeId])
   // What is shown before the work is done (inputs of a task or a side effect) is not a value of the node.
   const shown = ask.producers === undefined ? undefined : ask.value
@@ -78,7 +84,7 @@ export function feedbackFor(state: RunState, ...nodeIds: readonly string[]): Fee
     if (nodes === undefined) return false
     if (nodeIds.some((id) => nodes.includes(id))) return true
     if (nodes.some((id) => isInForce(state, id)))
-      return source === 'reply' && nodeIds.some((id) => followsRoundOf(state, id, nodes))
+      return source === 'reply' && nodeIds.some((id) => followsRound(state, id, nodes))
     producers ??= producingNodes(state)
     // If the map is gone, an item has no counterpart: the entry does not go to other items.
     const addressed = nodes.every(isInItem) ? nodeIds.slice(0, 1) : nodeIds
@@ -93,7 +99,7 @@ function isInForce({ nodes, plan }: RunState, nodeId: string): boolean {
 }
 
 /** Whether a node yields the state of a round after one in which the same node is among these. */
-function followsRoundOf(state: RunState, nodeId: string, nodes: readonly string[]): boolean {
+function followsRound(state: RunState, nodeId: string, nodes: readonly string[]): boolean {
   const { node, instance = '' } = state.nodes.get(nodeId) ?? {}
   const { of = '', index = 0 } = state.instances.get(instance) ?? {}
   const loop = state.nodes.get(of)?.node

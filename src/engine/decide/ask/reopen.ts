@@ -9,7 +9,7 @@ import { factsFor } from '../../events.ts'
 import { expireFact } from './asks.ts'
 
 /** Returns the graph that contains a node: its item or round, or the plan. */
-function graphOf(state: RunState, nodeId = ''): Pick<Plan, 'nodes' | 'edges'> {
+function getGraph(state: RunState, nodeId = ''): Pick<Plan, 'nodes' | 'edges'> {
   const instance = state.instances.get(state.nodes.get(nodeId)?.instance ?? '')
   if (!instance) return state.plan ?? { nodes: [], edges: [] }
   const nodes = instance.nodes.flatMap((id) => state.nodes.get(id)?.node ?? [])
@@ -26,7 +26,7 @@ export function reopenFacts(
   { requestId, nodes }: { readonly requestId: string; readonly nodes: readonly string[] },
 ): NewEvent[] {
   const ask = state.asks.get(requestId)
-  const downstream = listDownstream(graphOf(state, nodes[0]), nodes)
+  const downstream = listDownstream(getGraph(state, nodes[0]), nodes)
   const round = (state.reworks.get(ask?.nodeId ?? '') ?? 0) + 1
   return [
     ...staleAskFacts(state, now, [...nodes, ...downstream]),

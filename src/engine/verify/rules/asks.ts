@@ -5,10 +5,10 @@
 
 import { canonicalJson } from '../../../base/canonical.ts'
 import type { Json } from '../../../base/json.ts'
-import { isAboutAnswer, personOf } from '../../../domain/ask.ts'
+import { identifyPerson, isAboutAnswer } from '../../../domain/ask.ts'
 import type { JournalEvent } from '../../../domain/event.ts'
 import type { AskRow, Store } from '../../../domain/ports/store.ts'
-import { auditLink, valueHash } from '../../decide/ask/audit.ts'
+import { auditLink, grantAction, valueHash } from '../../decide/ask/audit.ts'
 import type { Rule } from './rule.ts'
 
 export function asksAreAnsweredOnceInTimeAndAsShown(): Rule {
@@ -25,13 +25,20 @@ export function asksAreAnsweredOnceInTimeAndAsShown(): Rule {
       const { requestId, by } = event.payload
       const people = approvals.get(requestId) ?? new Set()
       if (resolved.has(requestId)) report('double-reply', `"${requestId}" was resolved before`)
-      if (people.has(personOf(by))) report('same-person', `"${by}" approved "${requestId}" before`)
-      approvals.set(requestId, people.add(personOf(by)))
+      if (people.has(identifyPerson(by))) report('same-person', `"${by}" approved "${requestId}" before`)
+      approvals.set(requestId, people.add(identifyPerson(by)))
+    }
+    if (event.type === 'hitl_assigned') {
+      const { requestId, assignment, expiresAt } = event.payload
+      const ask = asks.get(requestId)
+      if (resolved.has(requestId)) report('double-reply', `"${requestId}" was resolved before`)
+      if (ask?.kind !== 'task') report('assignment', `"${requestId}" is not a task`)
+      else asks.set(requestId, { ...ask, assignment, expiresAt })
     }
     if (event.type !== 'hitl_resolved') return
     const { requestId, decision, valueHash: shown } = event.payload
     const ask = asks.get(requestId)
-    const people = new Set([...(approvals.get(requestId) ?? []), personOf(event.payload.by)])
+    const people = new Set([...(approvals.get(requestId) ?? []), identifyPerson(event.payload.by)])
     if (decision === 'approve' && people.size < (ask?.approvers ?? 1))
       report('approvers', `"${requestId}" was approved by ${people.size} of ${ask?.approvers} people`)
     if (resolved.has(requestId)) report('double-reply', `"${requestId}" was resolved before`)
@@ -39,6 +46,9 @@ export function asksAreAnsweredOnceInTimeAndAsShown(): Rule {
     if (!ask) return report('reply', `"${requestId}" was never asked`)
     if (ask.valueHash !== shown) report('ask-hash', `"${requestId}" was answered for another value`)
     if (decision === 'expired' || decision === 'settled' || decision === 'withdrawn') return
+    const holder = ask.assignment?.claimedBy
+    if (holder !== undefined && identifyPerson(holder) !== identifyPerson(event.payload.by))
+      report('holder', `"${requestId}" was answered by "${event.payload.by}", and "${holder}" held it`)
     if (!ask.decisions.includes(decision)) report('reply', `"${requestId}" does not take ${decision}`)
     if (event.at >= ask.expiresAt) report('late-reply', `"${requestId}" had expired`)
   }
@@ -48,12 +58,14 @@ export function asksAreAnsweredOnceInTimeAndAsShown(): Rule {
 export function whatIsDeniedDoesNotHappen(): Rule {
   const asks = new Map<string, JournalEvent<'hitl_request'>['payload']>()
   const denied = new Set<string>()
+  const tasks = new Set<string>()
   let deniedAnswer: string | undefined
   let deniedRun: string | undefined
   return (event, _before, report) => {
     const nodeId = event.nodeId ?? ''
     if (event.type === 'hitl_request') {
       asks.set(event.payload.requestId, event.payload)
+      if (event.payload.kind === 'task') tasks.add(nodeId)
       // A policy may ask another person after the first.
       if (isAboutAnswer(event.payload)) deniedAnswer = undefined
     }
@@ -61,11 +73,15 @@ export function whatIsDeniedDoesNotHappen(): Rule {
       const { decision, requestId } = event.payload
       const ask = asks.get(requestId)
       if (decision !== 'reject' && decision !== 'expired') return
-      if (ask === undefined) return
+      // Of an agent, the call is denied, and the agent continues.
+      if (ask === undefined || ask.toolCall) return
       if (ask.policyId !== undefined && isFinal(ask, event.payload)) deniedRun = requestId
       else if (isAboutAnswer(ask)) deniedAnswer = requestId
       else if (ask.policyId === undefined && ask.nodeId !== undefined) denied.add(ask.nodeId)
     }
+    // A task that no one has done passes to the next alternate.
+    if (event.type === 'timer_set' && event.payload.purpose.kind === 'retry' && tasks.has(nodeId))
+      denied.delete(nodeId)
     if ((event.type === 'attempt_start' || event.type === 'node_complete') && denied.has(nodeId))
       report('denied', `"${nodeId}" continues although it was denied`)
     if (event.type === 'plan_updated') {
@@ -145,6 +161,9 @@ export function questionsAreAnsweredFirst(): Rule {
     if (event.type === 'attempt_end' && event.payload.outcome === 'unclear') unclear.add(nodeId)
     if (event.type === 'hitl_resolved' && event.payload.decision === 'answer')
       if (before?.asks.get(event.payload.requestId)?.kind === 'clarify') unclear.delete(nodeId)
+    // Calls of an agent have rules of their own.
+    if (event.type === 'hitl_resolved' && before?.asks.get(event.payload.requestId)?.toolCall)
+      unclear.delete(nodeId)
     if (event.type === 'plan_updated') unclear.clear()
     if (event.type === 'attempt_start' && unclear.has(nodeId))
       report('unanswered', `"${nodeId}" is called again, and what it asked was not answered`)
@@ -187,6 +206,14 @@ export function theAuditIsAChain(): Rule {
       if (link.hash !== audit.hash) report('audit', `the audit chain is broken at "${requestId}"`)
       last = audit.hash
     }
+    if (event.type === 'hitl_assigned') {
+      const { requestId, change: what, by, note: words, audit } = event.payload
+      const { runId, at } = event
+      const { subjectHash } = audit
+      const link = auditLink(last, { runId, requestId, at, by, what, subjectHash, words })
+      if (link.hash !== audit.hash) report('audit', `the audit chain is broken at "${requestId}"`)
+      last = audit.hash
+    }
     if (event.type !== 'hitl_request' && event.type !== 'hitl_resolved') return
     const { requestId, audit } = event.payload
     const asked = event.type === 'hitl_request'
@@ -199,7 +226,7 @@ export function theAuditIsAChain(): Rule {
       what: asked ? 'asked' : event.payload.decision,
       subjectHash: asked || value === undefined ? event.payload.valueHash : valueHash(value),
       words: asked ? event.payload.question : event.payload.note,
-      action: asked ? undefined : event.payload.rejectAction,
+      action: asked ? undefined : (event.payload.rejectAction ?? grantAction(event.payload.grant)),
     })
     if (link.prev !== audit.prev || link.hash !== audit.hash || link.subjectHash !== audit.subjectHash)
       report('audit', `the audit chain is broken at "${requestId}"`)
@@ -243,6 +270,10 @@ function askedIn(events: readonly JournalEvent[]) {
       const before = asked.get(requestId)?.row
       if (before === undefined) continue
       asked.set(requestId, { seq, row: { ...before, approvedBy: [...(before.approvedBy ?? []), by] } })
+    } else if (event.type === 'hitl_assigned') {
+      const { requestId, assignment, expiresAt } = event.payload
+      const before = asked.get(requestId)?.row
+      if (before !== undefined) asked.set(requestId, { seq, row: { ...before, assignment, expiresAt } })
     } else if (event.type === 'hitl_resolved') {
       const { requestId, decision, by, note } = event.payload
       const before = asked.get(requestId)?.row
@@ -257,14 +288,14 @@ function askedIn(events: readonly JournalEvent[]) {
 
 function* differences(stored: AskRow, expected: AskRow): Generator<string> {
   const { requestId } = expected
-  const [shown, asked] = [membersOf(stored), membersOf(expected)]
+  const [shown, asked] = [getMembers(stored), getMembers(expected)]
   for (const name of new Set([...Object.keys(asked), ...Object.keys(shown)]))
     if (canonicalJson(shown[name] ?? null) !== canonicalJson(asked[name] ?? null))
       yield `the table of asks says something else of "${requestId}" (${name})`
 }
 
 /** Rows are plain data; members that are undefined are absent. */
-function membersOf(row: AskRow): Members {
+function getMembers(row: AskRow): Members {
   return Object.fromEntries(Object.entries(row).filter(([, member]) => member !== undefined)) as Members
 }
 

@@ -122,7 +122,7 @@ export function triesAreCounted(): Rule {
     // Allowing a change of the world, or answering a question, is no wish for more tries.
     if (event.type === 'hitl_resolved' && event.payload.decision !== 'settled') {
       const kind = before?.asks.get(event.payload.requestId)?.kind
-      if (kind !== 'side_effect' && kind !== 'clarify') tries.delete(nodeId)
+      if (kind !== 'side_effect' && kind !== 'clarify' && kind !== 'tool') tries.delete(nodeId)
     }
     if (event.type === 'plan_updated') tries.clear()
     if (event.type === 'nodes_reopened')

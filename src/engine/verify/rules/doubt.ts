@@ -12,12 +12,12 @@ type AttemptName = NonNullable<Started['payload']['continues']>
 /** The calls of nodes, as long as something holds of them; a node of a later plan may continue one. */
 function createCalls() {
   const calls = new Map<string, Started>()
-  const keyOf = (nodeId: string, capabilityId: string) => `${nodeId}\n${capabilityId}`
+  const toKey = (nodeId: string, capabilityId: string) => `${nodeId}\n${capabilityId}`
   return {
     add: (call: Started, nodeId = call.nodeId ?? '') =>
-      void calls.set(keyOf(nodeId, call.payload.capabilityId), call),
-    delete: (nodeId: string, capabilityId: string) => void calls.delete(keyOf(nodeId, capabilityId)),
-    of: (nodeId: string, capabilityId: string) => calls.get(keyOf(nodeId, capabilityId)),
+      void calls.set(toKey(nodeId, call.payload.capabilityId), call),
+    delete: (nodeId: string, capabilityId: string) => void calls.delete(toKey(nodeId, capabilityId)),
+    of: (nodeId: string, capabilityId: string) => calls.get(toKey(nodeId, capabilityId)),
     ofNode: (nodeId: string) => [...calls].filter(([key]) => key.split('\n')[0] === nodeId).map(([, c]) => c),
     /** A call of an earlier plan that this one makes again, although its node is not there any more. */
     repeatedBy(start: Started, before: RunState | undefined): Started | undefined {
@@ -33,15 +33,15 @@ function createCalls() {
     /** From now on the call is that of no node. */
     setAside(call: Started, nodeId: string): void {
       const { capabilityId, idempotencyKey } = call.payload
-      calls.delete(keyOf(nodeId, capabilityId))
-      calls.set(keyOf(`aside ${idempotencyKey}`, capabilityId), call)
+      calls.delete(toKey(nodeId, capabilityId))
+      calls.set(toKey(`aside ${idempotencyKey}`, capabilityId), call)
     },
     /** From now on the call is that of another node. */
     move(name: AttemptName, nodeId: string): Started | undefined {
       for (const [key, call] of calls) {
         if (!isNamed(call, name)) continue
         calls.delete(key)
-        calls.set(keyOf(nodeId, call.payload.capabilityId), call)
+        calls.set(toKey(nodeId, call.payload.capabilityId), call)
         return call
       }
       return undefined
@@ -137,7 +137,9 @@ export function nothingInDoubtIsRepeatedUnasked(): Rule {
         const isOwn = [capabilityId, ...alternates].includes(call.payload.capabilityId)
         if (!isOwn || !hasSameInputs(call, event)) waits.setAside(call, nodeId)
       }
-      if (waits.ofNode(nodeId).length > 0 || waits.repeatedBy(event, before))
+      // A node that repeats its own call, as a person allowed, does not repeat an equal one of another node.
+      const isOwnAgain = calls.get(nodeId)?.payload.idempotencyKey === event.payload.idempotencyKey
+      if (waits.ofNode(nodeId).length > 0 || (!isOwnAgain && waits.repeatedBy(event, before)))
         report('repeated-unasked', `"${nodeId}" is called again without a reply that allows it`)
       calls.set(nodeId, event)
     }
@@ -148,11 +150,14 @@ export function nothingInDoubtIsRepeatedUnasked(): Rule {
     // A late result says what was done.
     if (event.type === 'attempt_settled') release(nodeId)
     if (event.type === 'hitl_resolved' && event.payload.decision === 'approve')
-      if (before?.asks.get(event.payload.requestId)?.kind !== 'side_effect') release(nodeId)
+      if (!callKinds.has(before?.asks.get(event.payload.requestId)?.kind ?? '')) release(nodeId)
     if (event.type === 'nodes_reopened' && before?.asks.get(event.payload.requestId)?.kind === 'failure')
       for (const id of event.payload.nodes) release(id)
   }
 }
+
+/** Kinds of asks that allow another call than the one in doubt. */
+const callKinds: ReadonlySet<string> = new Set(['side_effect', 'tool'])
 
 /** What may have changed something under an earlier plan, and was left open since, is named at the end. */
 export function doubtsAreNamedAtTheEnd(): Rule {

@@ -71,16 +71,16 @@ export function nodesStartWhenRouteIsOpen(): Rule {
     const id = event.nodeId ?? ''
     const { prefix, graph, node } = graphs.get(id) ?? nowhere
     const edges = graph.edges.filter(({ to }) => prefix + to === id)
-    const endOf = (from: string) => ends.get(prefix + from)
+    const findEnd = (from: string) => ends.get(prefix + from)
     const sources = Object.values(node?.inputs ?? {}).flat()
     const read = sources.flatMap((source) => ('node' in source ? [source.node] : []))
-    const open = [...edges.map(({ from }) => from), ...read].find((from) => !endOf(from))
+    const open = [...edges.map(({ from }) => from), ...read].find((from) => !findEnd(from))
     if (open !== undefined) report('way', `"${id}" is settled or started before "${prefix}${open}"`)
     const control = edges.filter(({ kind }) => kind === 'control')
     const activated =
-      control.length === 0 || control.some((edge) => isFollowed(edge, endOf(edge.from), { prefix, graph }))
+      control.length === 0 || control.some((edge) => isFollowed(edge, findEnd(edge.from), { prefix, graph }))
     const lacking = node?.needs.find(({ from }) =>
-      from.every((each) => endOf(each)?.type !== 'node_complete'),
+      from.every((each) => findEnd(each)?.type !== 'node_complete'),
     )
     if (event.type === 'node_start' && !activated)
       report('way', `"${id}" is started, and no control edge to it is followed`)
@@ -171,7 +171,7 @@ export function iterationsAreWhatTheyYield(): Rule {
       if (of === nodeId) report('iteration', `"${nodeId}" is settled while "${id}" is under way`)
     // A person who was asked about its output may have given another.
     if (event.type === 'node_complete' && event.payload.person === undefined) {
-      const wanted = yieldOf(node, ends.get(nodeId) ?? new Map())
+      const wanted = getYield(node, ends.get(nodeId) ?? new Map())
       if (canonicalJson(wanted) !== canonicalJson(event.payload.output.value))
         report('iteration', `"${nodeId}" completes with something else than its iterations yielded`)
     }
@@ -180,7 +180,7 @@ export function iterationsAreWhatTheyYield(): Rule {
 }
 
 /** What the node's settings make of the ends of its iterations. */
-function yieldOf({ map }: PlanNode, ends: ReadonlyMap<number, End>): Json {
+function getYield({ map }: PlanNode, ends: ReadonlyMap<number, End>): Json {
   const inOrder = [...ends].sort(([a], [b]) => a - b).map(([, end]) => end)
   if (!map) return inOrder.at(-1)?.output ?? null
   if (map.onItemFail !== 'collect')

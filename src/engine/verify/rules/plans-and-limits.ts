@@ -34,6 +34,8 @@ export function timersFireOnceAndNotEarly(): Rule {
   const due = new Map<string, number>()
   return (event, _before, report) => {
     if (event.type === 'timer_set') due.set(event.payload.timerId, event.payload.dueAt)
+    // A task has a timer for as long as it is open, which follows its due time.
+    if (event.type === 'hitl_assigned') due.set(`ask:${event.payload.requestId}`, event.payload.expiresAt)
     if (event.type !== 'timer_fired') return
     const { timerId } = event.payload
     const dueAt = due.get(timerId)

@@ -17,7 +17,7 @@ import {
   skip,
   YES,
 } from '../lookahead.ts'
-import { LIST, type Machine, OBJECT, type StringState } from '../machine.ts'
+import { chargeStack, LIST, type Machine, OBJECT, type StringState } from '../machine.ts'
 
 /** The string ended earlier: the last rejected quote opens the next key or item. */
 export const BEFORE_KEY = 2
@@ -61,7 +61,7 @@ function closesValue(d: Machine, s: StringState, at: number, end: number, next: 
   if (c === ch.RBRACE && s.braces > 0 && s.rejects % 2 === 1) return NO
   const quoteBehind = c === ch.RBRACE && ch.isQuote(d.buf.charCodeAt(next + 1))
   if (c === ch.RBRACE) return quoteBehind || doubtful(s) ? closerFits(d, s, next, OBJECT) : YES
-  if (ch.isCloser(c)) d.looked += d.stack.length
+  if (ch.isCloser(c)) chargeStack(d)
   if (c === ch.RPAREN) return d.stack.some((frame) => frame.round) ? YES : NO
   if (c === ch.RBRACKET) {
     const inList = d.stack.some((frame) => frame.kind !== OBJECT)
@@ -173,7 +173,7 @@ function closesItem(d: Machine, s: StringState, end: number, next: number, c: nu
   if ((c === ch.COMMA || c === ch.RBRACKET || c === ch.COLON) && lostItsEnd(d, s, c === ch.COLON))
     return BEFORE_KEY
   if (c === ch.COMMA || c === ch.SEMICOLON) return itemAt(d, next + 1, s.rejects === 0)
-  if (ch.isCloser(c)) d.looked += d.stack.length
+  if (ch.isCloser(c)) chargeStack(d)
   if (c === ch.RPAREN) return d.stack.some((frame) => frame.round) ? YES : NO
   if (c === ch.RBRACKET) return doubtful(s) ? closerFits(d, s, next, LIST) : YES
   if (c === ch.RBRACE) return s.braces > 0 ? closerFits(d, s, next, OBJECT) : YES
@@ -305,9 +305,14 @@ function followsValue(d: Machine, i: number, kind: typeof OBJECT | typeof LIST):
       : NO
 }
 
+/** Another object after a separator: `; {"key":`. */
+const NEXT_OBJECT = /^[,;]?\s*\{\s*"[^"\n]*"\s*:/
+
 /** Text after the outermost bracket: prose is accepted, unless a better end of this string follows. */
 function afterRoot(d: Machine, s: StringState, from: number): Answer {
   if (lineBreakBetween(d.buf, from - 2, from)) return YES
+  // No quote was read as content so far: brackets alone do not make the next object part of this string.
+  if (s.rejects === 0 && NEXT_OBJECT.test(d.buf.slice(from, from + 160))) return YES
   const end = Math.min(d.buf.length, from + REACH)
   d.looked += 8 * QUESTION
   let sawQuote = false

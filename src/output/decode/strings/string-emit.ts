@@ -1,8 +1,8 @@
 /** Ends a string, at its quote or with the text: emits it, continues after `+`, and handles strings that turn out to be keys. */
 import * as ch from '../chars.ts'
 import { MORE, skip } from '../lookahead.ts'
-import { AFTER_KEY, frameOf, LIST, type Machine, OBJECT, type StringState, VALUE } from '../machine.ts'
-import { parseQuietly } from '../strict.ts'
+import { AFTER_KEY, createFrame, LIST, type Machine, OBJECT, type StringState, VALUE } from '../machine.ts'
+import { parseQuietly } from '../quick-strict.ts'
 import { listBegins } from './string-close.ts'
 
 /** The string is complete. */
@@ -132,7 +132,7 @@ function emit(d: Machine, s: StringState, text: string, tokenEnd: number): void 
     }
     d.sink.open('object', s.start)
     d.sink.edit('missing-opener', s.start, s.start, '{')
-    d.stack.push(frameOf(OBJECT, s.start, -1, true))
+    d.stack.push(createFrame(OBJECT, s.start, -1, true))
     d.gapStart = s.start
     d.gapCommas = 0
     d.gapRule = undefined
@@ -154,7 +154,7 @@ function listFollows(d: Machine, tokenEnd: number): boolean {
 function openLostList(d: Machine, s: StringState): void {
   d.sink.open('array', s.start)
   d.sink.edit('missing-opener', s.start, s.start, '[')
-  const list = frameOf(LIST, s.start, -1)
+  const list = createFrame(LIST, s.start, -1)
   list.count = 1
   d.stack.push(list)
 }

@@ -8,28 +8,36 @@ import type { TextEdit } from './tree.ts'
 /** Numbers per edit: the start, and the end, inverted if the replacement is a value. */
 const WIDTH = 2
 
-/** The edits of all values of one scan. */
+/**
+ * The edits of all values of one scan. The columns may be longer than the log: after a cut they are overwritten, because
+ * setting the length of an array is slow.
+ */
 export class EditLog {
   readonly #rules: RuleName[] = []
   readonly #ranges: number[] = []
   readonly #afters: unknown[] = []
+  #length = 0
 
   get length(): number {
-    return this.#rules.length
+    return this.#length
   }
 
   /** Replaces the range by a text of JSON punctuation. */
   addText(rule: RuleName, start: number, end: number, after: string): void {
-    this.#rules.push(rule)
-    this.#ranges.push(start, end)
-    this.#afters.push(after)
+    this.#add(rule, start, end, after)
   }
 
   /** Replaces the range by the JSON text of a value. */
   addValue(rule: RuleName, start: number, end: number, value: unknown): void {
-    this.#rules.push(rule)
-    this.#ranges.push(start, ~end)
-    this.#afters.push(value)
+    this.#add(rule, start, ~end, value)
+  }
+
+  #add(rule: RuleName, start: number, end: number, after: unknown): void {
+    const at = this.#length++
+    this.#rules[at] = rule
+    this.#ranges[at * WIDTH] = start
+    this.#ranges[at * WIDTH + 1] = end
+    this.#afters[at] = after
   }
 
   /** Rewrites the replacement of an earlier edit. */
@@ -41,10 +49,7 @@ export class EditLog {
 
   /** Removes the edits from this index on. */
   cut(length: number): void {
-    if (length === this.length) return
-    this.#rules.length = length
-    this.#ranges.length = length * WIDTH
-    this.#afters.length = length
+    this.#length = length
   }
 
   ruleAt(index: number): RuleName {

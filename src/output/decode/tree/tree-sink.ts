@@ -38,7 +38,7 @@ class Rows {
     this.keys.length = row
   }
 
-  kindOf(row: number): number {
+  getKind(row: number): number {
     return this.ranges[row * WIDTH] as number
   }
 
@@ -61,8 +61,8 @@ class RowNode implements Node {
 
   constructor(rows: Rows, at: number) {
     let row = at
-    while (rows.kindOf(row) & ALIAS) row++
-    const kind = rows.kindOf(row)
+    while (rows.getKind(row) & ALIAS) row++
+    const kind = rows.getKind(row)
     this.kind = KINDS[kind & 7] as NodeKind
     this.start = rows.ranges[row * WIDTH + 1] as number
     this.end = rows.ranges[row * WIDTH + 2] as number

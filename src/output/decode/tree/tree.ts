@@ -89,7 +89,7 @@ export function firstItems(node: Node, most: number): readonly Node[] {
 }
 
 /** Number of members or items. */
-export function sizeOf(node: Node): number {
+export function countChildren(node: Node): number {
   if (node.kind === 'array') return (node.value as unknown[]).length
   return node.keys?.length ?? 0
 }
@@ -104,7 +104,7 @@ export function isSpecial(node: Node): boolean {
 /** Whether the engine lists this key before the others, whatever its position in the text. */
 const isIndex = (key: string): boolean => key.charCodeAt(0) >= 48 && key.charCodeAt(0) <= 57
 
-function kindOf(value: unknown): NodeKind {
+function getKind(value: unknown): NodeKind {
   if (Array.isArray(value)) return 'array'
   return value === null ? 'null' : (typeof value as NodeKind)
 }
@@ -124,7 +124,7 @@ export class LazyNode implements Node {
 
   /** `exact`: the text had no repeated keys and no value that the plain one only approximates. */
   constructor(value: unknown, read: () => Node, special?: boolean, exact = false) {
-    this.kind = kindOf(value)
+    this.kind = getKind(value)
     this.value = value
     this.plain = exact && !(this.kind === 'object' && Object.keys(value as object).some(isIndex))
     this.#read = read

@@ -1,6 +1,6 @@
 /** Compiles the body of a map or a loop: a separate draft that sees only its inputs. */
 import type { Binding, Draft } from '../../../domain/plan.ts'
-import { mapOf } from '../../../schema/build/composite-schemas.ts'
+import { buildMapSchema } from '../../../schema/build/composite-schemas.ts'
 import type { JsonSchema } from '../../../schema/json-schema.ts'
 import type { Step } from '../../parse/pipeline.ts'
 import {
@@ -112,5 +112,5 @@ export function bodyDraft({ build }: Body, output: NonNullable<Draft['output']>)
 
 /** Input contract of a map or loop node: members that are not certain are optional. */
 export function bodyInput({ members }: Body, own: 'items' | 'state'): JsonSchema {
-  return mapOf({ [own]: { schema: true, certain: true }, ...members })
+  return buildMapSchema({ [own]: { schema: true, certain: true }, ...members })
 }

@@ -2,12 +2,12 @@
 import { isObject, type Json } from '../../../base/json.ts'
 import type { Pointer } from '../../../base/pointer.ts'
 import type { Condition } from '../../../domain/contract.ts'
-import { anyOf } from '../../../schema/build/composite-schemas.ts'
+import { buildAnyOf } from '../../../schema/build/composite-schemas.ts'
 import type { ConditionalStep, Step } from '../../parse/pipeline.ts'
 import { type CompileSteps, type ContextEntry, complain, innerScope, type Scope } from '../build.ts'
 import { functionId } from '../functions.ts'
 import { addGate, addRouter, type Gate, type Router } from '../gate.ts'
-import { baseOf, cannotBe, membersHint, templateValue } from '../names.ts'
+import { cannotBe, membersHint, resolveRoot, templateValue } from '../names.ts'
 import { bring, unknownValue, type Value } from '../value.ts'
 
 export function compileConditional(
@@ -44,7 +44,7 @@ export function compileConditional(
   const ends = [...branches].map(([name, steps]) =>
     compileBranch(scope, { gate: gates.get(name) as Gate, prefix: `${id}/${name}/`, steps }, compileSteps),
   )
-  const schema = anyOf(ends.map(({ value }) => value.schema))
+  const schema = buildAnyOf(ends.map(({ value }) => value.schema))
   const tails = ends.flatMap((end) => end.tails)
   const sources = ends.flatMap(({ value }) => value.sources)
   if (router.node.routing?.elseTo === undefined) {
@@ -134,7 +134,7 @@ export function conditionAt(
 ): Condition {
   const named = (path: string): string => {
     const parts = path.split('.')
-    const based = baseOf(scope, parts, { at, words: path })
+    const based = resolveRoot(scope, parts, { at, words: path })
     if (based === undefined) return path
     const { value, rest } = based
     const looked = rest.at(-1) === 'length' ? rest.slice(0, -1) : rest
@@ -149,8 +149,9 @@ export function conditionAt(
     }
     return [router.see(value), ...rest].join('.')
   }
-  const change = (part: Json): Json => {
-    if (Array.isArray(part)) return part.map(change)
+  const change = (part: Json, inItem = false): Json => {
+    const name = (path: string) => (inItem && /^(item(\.|$)|$)/.test(path) ? path : named(path))
+    if (Array.isArray(part)) return part.map((each) => change(each, inItem))
     if (!isObject(part)) return part
     return Object.fromEntries(
       Object.entries(part as { [key: string]: Json }).map(([operator, args]) => {
@@ -158,16 +159,20 @@ export function conditionAt(
           return [
             operator,
             typeof args === 'string'
-              ? named(args)
+              ? name(args)
               : Array.isArray(args)
-                ? [named(String(args[0])), ...args.slice(1)]
+                ? [name(String(args[0])), ...args.slice(1)]
                 : args,
           ]
-        if (operator === 'missing') return [operator, [args].flat().map((path) => named(String(path)))]
-        // The body of a quantifier refers to the elements.
+        if (operator === 'missing')
+          return [
+            operator,
+            [args].flat().map((path) => (isObject(path) ? change(path as Json, inItem) : name(String(path)))),
+          ]
+        // In the body of a quantifier, `item` is the element; all other paths begin at the root.
         if (['some', 'all', 'none'].includes(operator) && Array.isArray(args))
-          return [operator, [change(args[0] as Json), ...args.slice(1)]]
-        return [operator, change(args)]
+          return [operator, [change(args[0] as Json, inItem), change(args[1] as Json, true)]]
+        return [operator, change(args, inItem)]
       }),
     )
   }

@@ -4,13 +4,13 @@
  */
 import { both } from '../../../schema/build/combine.ts'
 import { compileSchema } from '../../../schema/compile/compile.ts'
-import { fitOf } from '../../../schema/fit/fit.ts'
+import { checkFit } from '../../../schema/fit/fit.ts'
 import { isVacant } from '../../../schema/values/schema-values.ts'
 import type { CallStep, LoopStep, Pipeline } from '../../parse/pipeline.ts'
 import { type CompileSteps, complain, innerScope, type Scope } from '../build.ts'
 import { importedAs } from '../capabilities.ts'
 import { hasPromise, held, inherit, promisedOver } from '../fields.ts'
-import { inputOf } from '../names.ts'
+import { resolveStepInput } from '../names.ts'
 import { constant, unknownValue, type Value } from '../value.ts'
 import { backed } from './fallback.ts'
 import { compileLoop } from './loop.ts'
@@ -56,7 +56,7 @@ export function compileImport(scope: Scope, step: CallStep, compileSteps: Compil
 function compileBacked(scope: Scope, step: CallStep, compileSteps: CompileSteps): Value | undefined {
   const { fallback: _, input: _given, ...rest } = step
   const { onFail: _asks, ...node } = step.node
-  const input = inputOf(scope, step) ?? unknownValue
+  const input = resolveStepInput(scope, step) ?? unknownValue
   const loop: LoopStep = {
     kind: 'loop',
     name: step.name,
@@ -75,7 +75,7 @@ function compileBacked(scope: Scope, step: CallStep, compileSteps: CompileSteps)
 
 /** The input of the imported pipeline, checked against its `input_schema`. */
 function checkedInput(scope: Scope, step: CallStep, { inputSchema }: Pipeline): Value {
-  const input = inputOf(scope, step) ?? unknownValue
+  const input = resolveStepInput(scope, step) ?? unknownValue
   if (inputSchema === undefined) return input
   const refuse = (why: string) => {
     complain(scope, step.input === undefined ? step.at : `${step.at}/input`, {
@@ -92,7 +92,7 @@ function checkedInput(scope: Scope, step: CallStep, { inputSchema }: Pipeline): 
     return refuse(`${where} ${issue.message}`)
   }
   if (isVacant(both(input.schema, inputSchema))) {
-    const fit = fitOf(input.schema, inputSchema)
+    const fit = checkFit(input.schema, inputSchema)
     return refuse(
       fit.kind === 'no' ? `${fit.pointer || 'it'} breaks ${fit.keyword}` : 'no value satisfies both',
     )

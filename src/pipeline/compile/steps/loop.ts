@@ -5,7 +5,7 @@
  */
 import { jsonEqual } from '../../../base/json.ts'
 import type { Condition } from '../../../domain/contract.ts'
-import { anyOf, mapOf } from '../../../schema/build/composite-schemas.ts'
+import { buildAnyOf, buildMapSchema } from '../../../schema/build/composite-schemas.ts'
 import type { JsonSchema } from '../../../schema/json-schema.ts'
 import type { LoopStep } from '../../parse/pipeline.ts'
 import {
@@ -51,7 +51,7 @@ function settledPass(scope: Scope, step: LoopStep, compileSteps: CompileSteps): 
   let context: readonly ContextEntry[] = []
   for (let n = 1; ; n++) {
     const pass = compileRound(scope, step, { before, context, compileSteps })
-    const after = n < mostPasses ? anyOf([first, pass.value.schema]) : true
+    const after = n < mostPasses ? buildAnyOf([first, pass.value.schema]) : true
     const entries = pass.added.map((entry, index) => toNextRound(entry, index, n < mostPasses))
     if (pass.body.build.issues.length > 0 || n > mostPasses) return pass
     if (jsonEqual(after as never, before as never) && jsonEqual(entries as never, context as never))
@@ -103,8 +103,8 @@ function addLoop(scope: Scope, step: LoopStep, pass: Pass): Value {
   const entries = added.map((entry, index): [string, Value] => [`c${index}`, orBefore(entry.value, index)])
   const yielded: [string, Value][] = [['value', value], ...entries, ...seen]
   const member = (each: Value) => ({ schema: each.schema, certain: each.certain })
-  const output = mapOf(Object.fromEntries(yielded.map(([name, each]) => [name, member(each)])))
-  const state = mapOf({
+  const output = buildMapSchema(Object.fromEntries(yielded.map(([name, each]) => [name, member(each)])))
+  const state = buildMapSchema({
     ...Object.fromEntries(yielded.map(([name, each]) => [name, { ...member(each), certain: false }])),
     value: { schema: pass.before, certain: true },
   })
@@ -114,7 +114,7 @@ function addLoop(scope: Scope, step: LoopStep, pass: Pass): Value {
     name: 'pass',
     inputs: { value: asBinding(first) },
     // Closed: in the first round only the value exists, not the other state of later rounds.
-    output: { ...(mapOf({ value: member(first) }) as object), additionalProperties: false },
+    output: { ...(buildMapSchema({ value: member(first) }) as object), additionalProperties: false },
   })
   addNode(scope, {
     id,

@@ -2,7 +2,7 @@
 import { child } from '../../../base/pointer.ts'
 import type { Binding } from '../../../domain/plan.ts'
 import { collectedSchema } from '../../../plan/index.ts'
-import { listOf, mapOf } from '../../../schema/build/composite-schemas.ts'
+import { buildListSchema, buildMapSchema } from '../../../schema/build/composite-schemas.ts'
 import type { MapStep } from '../../parse/pipeline.ts'
 import { asTemplate } from '../../templates/templates.ts'
 import {
@@ -66,13 +66,16 @@ function addMap(scope: Scope, step: MapStep, { id, over, compiled }: Parts): Val
     contracts: { input: bodyInput(body, 'items') },
     body: bodyDraft(body, output),
   })
-  const schema = listOf(onItemFail === 'collect' ? collectedSchema(value.schema) : value.schema, maxItems)
+  const schema = buildListSchema(
+    onItemFail === 'collect' ? collectedSchema(value.schema) : value.schema,
+    maxItems,
+  )
   if (entries.length === 0) return nodeValue(node, schema, scope.region)
   const gathered = addFunction(scope, {
     id: `${id}.context`,
     name: 'gather',
     inputs: { items: { node: id } },
-    output: mapOf({
+    output: buildMapSchema({
       values: { schema, certain: true },
       ...Object.fromEntries(entries.map(([name, entry]) => [name, { schema: entry.schema, certain: false }])),
     }),

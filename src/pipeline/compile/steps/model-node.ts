@@ -1,11 +1,12 @@
 /** Compiles a node that calls a model: an agent of the file, or the model of a built-in. */
 import type { Json } from '../../../base/json.ts'
 import type { Binding, DraftNode } from '../../../domain/plan.ts'
+import { mergeModelSettings } from '../../../domain/settings/model-settings.ts'
 import type { JsonSchema } from '../../../schema/json-schema.ts'
 import type { Agent, CallStep } from '../../parse/pipeline.ts'
 import { didYouMean } from '../../parse/reading.ts'
 import { addNode, complain, nodeValue, type Scope } from '../build.ts'
-import { settingsOf, withFields } from '../fields.ts'
+import { mergeStepSettings, withFields } from '../fields.ts'
 import { decideProcessing, isHeld } from '../step-processing.ts'
 import type { Value } from '../value.ts'
 import { preparePrecheck } from './precheck.ts'
@@ -34,12 +35,14 @@ export function addModelNode(scope: Scope, given: ModelNode): Value {
     schema: asked,
   })
   checkStages(scope, { step, agent, names: processing['stages'] })
+  checkTools(scope, agent)
   const held = isHeld(processing)
   const schema = withFields(scope, step, held ? asked : true)
   if (promoted) notePromotion(scope, given)
   const retries = step.maxRetries ?? agent.maxRetries
-  const { data, timeoutMs = agent.timeoutMs, ...rest } = settingsOf(scope, step)
+  const { data, timeoutMs = agent.timeoutMs, ...rest } = mergeStepSettings(scope, step)
   const prepared = preparePrecheck(scope, processing, step.at)
+  const settings = mergeModelSettings(scope.pipeline.modelSettings, agent.modelSettings, step.modelSettings)
   const node = addNode(scope, {
     id,
     ...(kind && { kind }),
@@ -52,10 +55,35 @@ export function addModelNode(scope: Scope, given: ModelNode): Value {
     ...(retries !== undefined && { retry: { max: retries } }),
     data: {
       ...data,
+      ...(Object.keys(settings).length > 0 && { modelSettings: settings as Json }),
       processing: held ? prepared.processing : { ...prepared.processing, schema: asked as Json },
     },
   })
   return nodeValue(node, schema, scope.region)
+}
+
+/** Rejects tools that no capability is registered for: their calls would fail at run time. */
+function checkTools(scope: Scope, { tools = [], handoffs = [] }: Agent): void {
+  const { known } = scope.build
+  for (const { at, worker } of [...tools, ...handoffs]) {
+    if (worker.kind !== 'capability' || known.has(worker.name)) continue
+    complain(scope, at, {
+      code: 'pipeline/tool',
+      message: `capability "${worker.name}" not found`,
+      hint: didYouMean(
+        worker.name,
+        [...known.keys()],
+        'Bring it with --use FILE, or add its MCP server under [mcp]',
+      ),
+    })
+  }
+  for (const { at, worker } of handoffs)
+    if (worker.kind === 'builtin')
+      complain(scope, at, {
+        code: 'pipeline/tool',
+        message: `${worker.name} cannot continue a conversation`,
+        hint: 'Name an agent: agents.NAME',
+      })
 }
 
 function notePromotion({ build, pipeline }: Scope, { kind, step }: ModelNode): void {

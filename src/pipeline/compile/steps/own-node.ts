@@ -2,16 +2,17 @@
  * Compiles a node that calls a registered capability: a map as input supplies its properties, any other value
  * becomes `input`.
  */
-import { isObject } from '../../../base/json.ts'
+import { isObject, type Json } from '../../../base/json.ts'
 import { child } from '../../../base/pointer.ts'
 import type { Capability } from '../../../domain/capability.ts'
 import type { Binding, DraftNode } from '../../../domain/plan.ts'
-import { membersOf } from '../../../schema/build/project.ts'
+import { mergeModelSettings } from '../../../domain/settings/model-settings.ts'
+import { listMembers } from '../../../schema/build/project.ts'
 import type { JsonSchema } from '../../../schema/json-schema.ts'
 import type { CallStep } from '../../parse/pipeline.ts'
 import { addNode, asBinding, complain, type Data, nodeValue, type Scope } from '../build.ts'
-import { hasPromise, settingsOf } from '../fields.ts'
-import { inputOf, templateValue } from '../names.ts'
+import { hasPromise, mergeStepSettings } from '../fields.ts'
+import { resolveStepInput, templateValue } from '../names.ts'
 import { constant, inside, mayBeObject, unknownValue, type Value } from '../value.ts'
 import { checkStages } from './model-node.ts'
 import { type PreparedPrecheck, preparePrecheck } from './precheck.ts'
@@ -28,8 +29,9 @@ interface OwnNode {
 
 export function addOwnNode(scope: Scope, given: OwnNode): Value {
   const { id, kind, step, capability, inputs, schema } = given
-  const { data, ...rest } = settingsOf(scope, step)
+  const { data, ...rest } = mergeStepSettings(scope, step)
   const prepared = ownProcessing(scope, given)
+  const settings = ownModelSettings(scope, given)
   const isHeld = kind === 'fallback' || hasPromise(step)
   const node = addNode(scope, {
     id,
@@ -40,11 +42,28 @@ export function addOwnNode(scope: Scope, given: OwnNode): Value {
     contracts: isHeld ? { output: schema } : {},
     ...rest,
     ...(step.maxRetries !== undefined && { retry: { max: step.maxRetries } }),
-    ...((data || prepared) && {
-      data: { ...data, ...(prepared && { processing: prepared.processing }) } as Data,
+    ...((data || prepared || settings) && {
+      data: { ...data, ...(prepared && { processing: prepared.processing }), ...settings } as Data,
     }),
   })
   return nodeValue(node, schema, scope.region)
+}
+
+/** The settings of the file and of the step, for a capability that is a model. */
+function ownModelSettings(scope: Scope, { kind: node, step, capability }: OwnNode): Data | undefined {
+  const { kind, capabilityId } = capability
+  if (kind !== 'model') {
+    if (node !== 'fallback' && step.modelSettings)
+      complain(scope, `${step.at}/model_settings`, {
+        code: 'pipeline/unread',
+        key: true,
+        message: `model_settings has no effect on ${capabilityId}, which calls no model`,
+        hint: 'Remove it',
+      })
+    return undefined
+  }
+  const settings = mergeModelSettings(scope.pipeline.modelSettings, step.modelSettings)
+  return Object.keys(settings).length > 0 ? { modelSettings: settings as Json } : undefined
 }
 
 /** The output schema that a capability declares. */
@@ -92,7 +111,7 @@ export function ownInputs(scope: Scope, step: CallStep, capability: Capability):
     }
     return inputs
   }
-  return inputsFrom(inputOf(scope, step) ?? unknownValue, { step, capability })
+  return inputsFrom(resolveStepInput(scope, step) ?? unknownValue, { step, capability })
 }
 
 /**
@@ -103,7 +122,7 @@ export function inputsFrom(
   value: Value,
   { step, capability }: { readonly step: CallStep; readonly capability: Capability },
 ): Record<string, Binding> {
-  const names = namesOf(capability.inputContract)
+  const names = getNames(capability.inputContract)
   const params = Object.fromEntries(
     Object.entries(step.params).map(([name, part]) => [name, asBinding(constant(part))]),
   )
@@ -117,6 +136,6 @@ export function inputsFrom(
   return { ...params, ...Object.fromEntries(found) }
 }
 
-function namesOf(side: JsonSchema | readonly string[]): readonly string[] {
-  return Array.isArray(side) ? side : membersOf(side as JsonSchema).map(({ name }) => name)
+function getNames(side: JsonSchema | readonly string[]): readonly string[] {
+  return Array.isArray(side) ? side : listMembers(side as JsonSchema).map(({ name }) => name)
 }

@@ -2,7 +2,7 @@
  * Compiles a sequence of steps: each sees the outputs before it, and its context entries are visible to later
  * steps.
  */
-import { mapOf } from '../../../schema/build/composite-schemas.ts'
+import { buildMapSchema } from '../../../schema/build/composite-schemas.ts'
 import type { JsonSchema } from '../../../schema/json-schema.ts'
 import {
   type CallStep,
@@ -31,13 +31,14 @@ import {
 import { hitlId } from '../capabilities.ts'
 import { functionId } from '../functions.ts'
 import { addGate, addRouter } from '../gate.ts'
-import { inputOf, templateValue } from '../names.ts'
+import { resolveStepInput, templateValue } from '../names.ts'
 import { mayBeObject, unknownValue, type Value } from '../value.ts'
 import { compileCall } from './call.ts'
 import { compileBranch, compileConditional } from './conditional.ts'
 import { compileImport } from './imports.ts'
 import { compileLoop } from './loop.ts'
 import { compileMap } from './map.ts'
+import { mergeBranches } from './merge-branches.ts'
 
 type Compiler<K extends Step['kind']> = (scope: Scope, step: Extract<Step, { kind: K }>) => Value | undefined
 
@@ -68,7 +69,7 @@ export function compileSteps(scope: Scope, steps: readonly Step[]): Value {
       if (!build.origins.has(node)) build.origins.set(node, { pipeline, at: step.at })
     scope.steps.set(step.name, value)
     scope.previous = value
-    scope.context = [...scope.context, ...entriesOf(scope, step, value)]
+    scope.context = [...scope.context, ...toEntries(scope, step, value)]
   }
   return scope.previous
 }
@@ -77,7 +78,7 @@ export function compileSteps(scope: Scope, steps: readonly Step[]): Value {
  * The context entries of a step. Reports a write that is not possible, because later steps would silently
  * miss the value.
  */
-function entriesOf(scope: Scope, step: Step, value: Value): ContextEntry[] {
+function toEntries(scope: Scope, step: Step, value: Value): ContextEntry[] {
   const isUnknown = step.isDamaged || step.kind === 'unreadable'
   if (isUnknown) {
     const writes = step.updatesContext || step.sinkTo !== undefined
@@ -109,7 +110,7 @@ function entriesOf(scope: Scope, step: Step, value: Value): ContextEntry[] {
 /** Compiles a step with nested steps: its `input` becomes the previous value of the first nested step. */
 function within(scope: Scope, step: Step, compile: (scope: Scope) => Value | undefined): Value | undefined {
   if (step.input === undefined) return compile(scope)
-  const input = inputOf(scope, step) ?? unknownValue
+  const input = resolveStepInput(scope, step) ?? unknownValue
   const before = scope.previous
   scope.previous = input
   const value = compile(scope)
@@ -125,7 +126,7 @@ function compileHitl(scope: Scope, step: HitlStep): Value | undefined {
     id: `${scope.prefix}${step.name}.message`,
   })
   const message = filled ?? unknownValue
-  const input = inputOf(scope, step) ?? unknownValue
+  const input = resolveStepInput(scope, step) ?? unknownValue
   const capabilityId = hitlId(pipeline)
   const said = message.known?.value
   const node = addNode(scope, {
@@ -141,7 +142,7 @@ function compileHitl(scope: Scope, step: HitlStep): Value | undefined {
 
 /** Checks the templates and nested steps of a rejected step, whose output is unknown. */
 function lookInside(scope: Scope, step: UnreadableStep): undefined {
-  inputOf(scope, step)
+  resolveStepInput(scope, step)
   const locals = new Map([
     ...scope.locals,
     ...['item', 'index', 'iteration'].map((name) => [name, unknownValue] as const),
@@ -167,13 +168,7 @@ function compileBranches(scope: Scope, step: ParallelStep, compileSteps: Compile
   }
   scope.tails = [...new Set(tails)]
   scope.context = [...scope.context, ...added]
-  const output = mapOf(outputs)
-  const inputs = Object.fromEntries(Object.entries(outputs).map(([name, value]) => [name, asBinding(value)]))
-  return nodeValue(
-    addFunction(scope, { id: `${scope.prefix}${step.name}`, name: 'pass', inputs, output }),
-    output,
-    scope.region,
-  )
+  return mergeBranches(scope, step, outputs)
 }
 
 /** Describes the answer of the router's agent, for the message about another one. */
@@ -233,7 +228,7 @@ function compileRouter(scope: Scope, step: RouterStep, compileSteps: CompileStep
   }
   scope.tails = tails
   scope.context = [...scope.context, ...added]
-  const output = mapOf(outputs)
+  const output = buildMapSchema(outputs)
   const inputs = Object.fromEntries(Object.entries(outputs).map(([name, value]) => [name, asBinding(value)]))
   return nodeValue(addFunction(scope, { id, name: 'pass', inputs, output }), output, scope.region)
 }

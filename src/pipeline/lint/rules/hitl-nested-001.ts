@@ -1,7 +1,7 @@
 /** HITL-NESTED-001: human-in-the-loop requests inside loops and maps that can exceed the limit of the run. */
 import { iterationDefaults } from '../../../domain/plan.ts'
 import type { Rule } from '../rule.ts'
-import { entryOf, type LintStep, type LintView, plainAt } from '../view/lint-view.ts'
+import { findEntry, type LintStep, type LintView, plainAt } from '../view/lint-view.ts'
 import { around } from '../view/step-scope.ts'
 
 export const hitlNested001: Rule<'HITL-NESTED-001'> = {
@@ -34,15 +34,15 @@ steps:
       body: [{ kind: hitl, name: ask, message: "Is {{ item }} right?" }]
 `,
   *check(view: LintView) {
-    const most = plainAt(entryOf(view.document.root, 'limits')?.value, 'max_asks')
+    const most = plainAt(findEntry(view.document.root, 'limits')?.value, 'max_asks')
     if (typeof most !== 'number') return
     let asked = 0
     for (const step of view.steps) {
-      const own = asksOf(step)
-      asked += own * timesOf(step)
+      const own = countAsks(step)
+      asked += own * countTimes(step)
       if (own === 0 || asked <= most) continue
       yield {
-        range: step.node.alias ?? entryOf(step.node, 'name')?.value.range ?? step.node.range,
+        range: step.node.alias ?? findEntry(step.node, 'name')?.value.range ?? step.node.range,
         step,
         message: `the questions up to "${step.label}" can be ${asked}, and max_asks is ${most}`,
         hint: 'Raise limits.max_asks, lower max_loops or max_items, or ask once, outside',
@@ -55,23 +55,23 @@ steps:
  * Number of asks of one execution: the question, reviews under a RAO contract (of the step and of its
  * fallback), and one about a failure.
  */
-function asksOf(step: LintStep): number {
+function countAsks(step: LintStep): number {
   if (step.kind === 'hitl') return 1
   const contract = plainAt(step.node, 'contract')
-  const reviews = entryOf(step.node, 'fallback') === undefined ? 1 : 2
+  const reviews = findEntry(step.node, 'fallback') === undefined ? 1 : 2
   const isReviewed = contract === true || contract === 'true'
   return (isReviewed ? reviews : 0) + (plainAt(step.node, 'on_fail') === 'ask' ? 1 : 0)
 }
 
 /** Maximum number of executions of a step. */
-function timesOf(step: LintStep): number {
+function countTimes(step: LintStep): number {
   let times = 1
   for (const outer of around(step)) {
     const bound =
       outer.kind === 'loop'
-        ? plainAt(entryOf(outer.node, 'loop')?.value, 'max_loops')
+        ? plainAt(findEntry(outer.node, 'loop')?.value, 'max_loops')
         : outer.kind === 'map'
-          ? (plainAt(entryOf(outer.node, 'map')?.value, 'max_items') ?? iterationDefaults.maxItems)
+          ? (plainAt(findEntry(outer.node, 'map')?.value, 'max_items') ?? iterationDefaults.maxItems)
           : 1
     times *= typeof bound === 'number' ? bound : 1
   }

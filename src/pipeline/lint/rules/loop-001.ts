@@ -1,6 +1,6 @@
 /** LOOP-001: references to steps across the boundary of a loop or a map. */
 
-import { partsOf } from '../../templates/template-marks.ts'
+import { splitReference } from '../../templates/template-marks.ts'
 import type { Rule } from '../rule.ts'
 import type { LintStep, LintView } from '../view/lint-view.ts'
 import { around, bodyAround, type Named, stepNamed } from '../view/step-scope.ts'
@@ -48,7 +48,7 @@ steps:
   *check(view) {
     for (const step of view.steps) {
       for (const { text, range } of step.marks.flatMap(({ references }) => references)) {
-        const border = borderOf(view, step, text)
+        const border = findBorder(view, step, text)
         if (!border) continue
         yield {
           range,
@@ -71,8 +71,8 @@ interface Border {
   readonly isLater: boolean
 }
 
-function borderOf(view: LintView, step: LintStep, reference: string): Border | undefined {
-  const [root, name] = partsOf(reference)
+function findBorder(view: LintView, step: LintStep, reference: string): Border | undefined {
+  const [root, name] = splitReference(reference)
   if (root !== 'steps' || name === undefined) return undefined
   const named = stepNamed(view, step, name)
   const body = bodyBetween(step, named)

@@ -1,7 +1,7 @@
 /** TEMPLATE-001: statements in templates. */
 
 import type { Rule } from '../rule.ts'
-import { entryOf } from '../view/lint-view.ts'
+import { findEntry } from '../view/lint-view.ts'
 
 export const template001: Rule<'TEMPLATE-001'> = {
   id: 'TEMPLATE-001',
@@ -26,7 +26,7 @@ steps:
 `,
   *check({ steps, document: { source } }) {
     for (const step of steps) {
-      const input = entryOf(step.node, 'input')
+      const input = findEntry(step.node, 'input')
       if (!input || input.merged) continue
       const at = source.text.slice(...input.value.range).search(/\{%/)
       if (at < 0) continue

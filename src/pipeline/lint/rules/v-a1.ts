@@ -1,7 +1,7 @@
 /** V-A1: a step without an agent. */
 
 import type { Rule } from '../rule.ts'
-import { entryOf } from '../view/lint-view.ts'
+import { findEntry } from '../view/lint-view.ts'
 
 export const vA1: Rule<'V-A1'> = {
   id: 'V-A1',
@@ -24,7 +24,7 @@ steps:
 `,
   *check({ steps }) {
     for (const step of steps) {
-      if (step.kind !== 'step' || entryOf(step.node, 'agent') || entryOf(step.node, 'uses')) continue
+      if (step.kind !== 'step' || findEntry(step.node, 'agent') || findEntry(step.node, 'uses')) continue
       yield {
         range: step.node.alias ?? step.node.range,
         step,

@@ -1,6 +1,6 @@
 /** V-A2-STRICT: a member of a value whose schema declares none. */
 import { declares } from '../../../schema/values/schema-values.ts'
-import { partsOf } from '../../templates/template-marks.ts'
+import { splitReference } from '../../templates/template-marks.ts'
 import type { Rule } from '../rule.ts'
 import { openAt, referred } from '../view/step-schema.ts'
 
@@ -41,7 +41,7 @@ steps:
       for (const { references, filters } of step.marks) {
         if (filters.some(({ text }) => text === 'default')) continue
         for (const { text, range } of references) {
-          const found = referred(view, step, partsOf(text))
+          const found = referred(view, step, splitReference(text))
           if (!found || found.path.length === 0 || declares(found.schema, found.path)) continue
           const open = openAt(found.schema, found.path)
           if (open === undefined || open.names.length > 0 || open.allowsMore) continue

@@ -3,7 +3,7 @@ import { both } from '../../../schema/build/combine.ts'
 import type { JsonSchema } from '../../../schema/json-schema.ts'
 import { isVacant } from '../../../schema/values/schema-values.ts'
 import type { Rule, RuleFinding } from '../rule.ts'
-import { entryOf, type LintStep, type LintView, plainAt } from '../view/lint-view.ts'
+import { findEntry, type LintStep, type LintView, plainAt } from '../view/lint-view.ts'
 import { outputSchema, usable } from '../view/step-schema.ts'
 
 export const vA2Type: Rule<'V-A2-TYPE'> = {
@@ -41,7 +41,7 @@ steps:
 }
 
 function* answer(view: LintView): Iterable<RuleFinding> {
-  const entry = entryOf(view.document.root, 'output_schema')
+  const entry = findEntry(view.document.root, 'output_schema')
   const wanted = usable(entry?.value)
   const last = view.steps.findLast(({ parent }) => parent === undefined)
   const given = last && outputSchema(view, last)
@@ -55,7 +55,7 @@ function* answer(view: LintView): Iterable<RuleFinding> {
 }
 
 function* fields(view: LintView, step: LintStep): Iterable<RuleFinding> {
-  const entry = entryOf(step.node, 'validate_fields')
+  const entry = findEntry(step.node, 'validate_fields')
   const names = plainAt(step.node, 'validate_fields')
   const schema = entry && outputSchema(view, step)
   if (!entry || schema === undefined || !Array.isArray(names)) return

@@ -2,12 +2,12 @@
 import { child } from '../../../base/pointer.ts'
 import { project } from '../../../schema/build/project.ts'
 import type { JsonSchema } from '../../../schema/json-schema.ts'
-import { valuesOf } from '../../../schema/values/schema-values.ts'
+import { getValueLookup } from '../../../schema/values/schema-values.ts'
 import { isAbsent } from '../../../schema/values/value-set.ts'
 import { asTemplate, expressionsIn, parseTemplate } from '../../templates/templates.ts'
 import type { YamlEntry } from '../../yaml/yaml-tree.ts'
 import type { Rule, RuleFinding } from '../rule.ts'
-import { entryOf, type LintStep, type LintView, plainAt } from '../view/lint-view.ts'
+import { findEntry, type LintStep, type LintView, plainAt } from '../view/lint-view.ts'
 import { classifyOutput } from '../view/output-kind.ts'
 import { referred } from '../view/step-schema.ts'
 
@@ -63,7 +63,7 @@ steps:
 }
 
 function* overList(view: LintView, step: LintStep): Iterable<RuleFinding> {
-  const entry = entryOf(entryOf(step.node, 'map')?.value, 'iterable_input')
+  const entry = findEntry(findEntry(step.node, 'map')?.value, 'iterable_input')
   const given = entry && givenBy(view, step, entry)
   if (!entry || !given || mayBeList(given)) return
   yield {
@@ -75,7 +75,7 @@ function* overList(view: LintView, step: LintStep): Iterable<RuleFinding> {
 }
 
 function mayBeList({ schema, path }: Given): boolean {
-  if (isAbsent(valuesOf(schema)([...path, '0']))) return false
+  if (isAbsent(getValueLookup(schema)([...path, '0']))) return false
   // An open object may have a member "0", but is not a list.
   return ['array', 'unknown'].includes(
     classifyOutput(project(schema, path.reduce<string>(child, '')).schema as never),
@@ -83,7 +83,7 @@ function mayBeList({ schema, path }: Given): boolean {
 }
 
 function* namesBranch(view: LintView, step: LintStep): Iterable<RuleFinding> {
-  const entry = entryOf(step.node, 'condition_expression')
+  const entry = findEntry(step.node, 'condition_expression')
   const given = entry && givenBy(view, step, entry)
   if (!entry || !given || given.path.length > 0) return
   const kind = typeof given.schema === 'object' ? classifyOutput(given.schema as never) : 'unknown'

@@ -1,8 +1,8 @@
 /** V-A3: a nested step that shadows an earlier step of the same name, where a template refers to it. */
 
-import { partsOf } from '../../templates/template-marks.ts'
+import { splitReference } from '../../templates/template-marks.ts'
 import type { Rule } from '../rule.ts'
-import { entryOf, type LintStep, type LintView, perView } from '../view/lint-view.ts'
+import { findEntry, type LintStep, type LintView, perView } from '../view/lint-view.ts'
 import { around, stepNamed, stepsByLabel } from '../view/step-scope.ts'
 
 export const vA3: Rule<'V-A3'> = {
@@ -49,7 +49,7 @@ steps:
       const hidden = step.name === undefined ? undefined : hiddenBy(view, step)
       if (!hidden || !meant(view).has(step)) continue
       yield {
-        range: step.node.alias ?? entryOf(step.node, 'name')?.value.range ?? step.node.range,
+        range: step.node.alias ?? findEntry(step.node, 'name')?.value.range ?? step.node.range,
         step,
         message: `steps.${step.label} is this step from here on, and no longer the one before "${hidden.around.label}"`,
         hint: 'Give this step a name of its own',
@@ -74,7 +74,7 @@ const meant = perView((view) => {
   const found = new Set<LintStep>()
   for (const step of view.steps) {
     for (const { text } of step.marks.flatMap(({ references }) => references)) {
-      const [root, name] = partsOf(text)
+      const [root, name] = splitReference(text)
       if (root !== 'steps' || name === undefined) continue
       const named = stepNamed(view, step, name)
       if (named.kind === 'seen') found.add(named.step)

@@ -1,10 +1,9 @@
 /** V-A4: parameters that the worker of the step does not accept. */
 import { closest } from '../../../base/closest.ts'
-import { own } from '../../../base/json.ts'
-import { builtinParams } from '../../parse/pipeline.ts'
+import { builtins, isBuiltinName } from '../../parse/builtins.ts'
 import type { Rule, RuleFinding } from '../rule.ts'
-import { entryOf, type LintStep, textAt } from '../view/lint-view.ts'
-import { builtinName, schemaOf } from '../view/output-kind.ts'
+import { findEntry, type LintStep, textAt } from '../view/lint-view.ts'
+import { builtinName, findSchemaNode } from '../view/output-kind.ts'
 
 export const vA4: Rule<'V-A4'> = {
   id: 'V-A4',
@@ -12,8 +11,8 @@ export const vA4: Rule<'V-A4'> = {
   severity: 'error',
   help: `\`params\` are for built-ins and for capabilities of your own. The step gives a built-in a parameter that it does not have, or \`extract_from_text\` no schema to go by: the pipeline is not run. Or it gives parameters to an agent or to an imported pipeline, which get their \`input\` and nothing else: that is a warning, because nothing reads them.
 
-${Object.entries(builtinParams)
-  .map(([name, names]) => `- \`${name}\`: ${names.map((each) => `\`${each}\``).join(', ')}`)
+${Object.entries(builtins)
+  .map(([name, { params }]) => `- \`${name}\`: ${listNames(params)}`)
   .join('\n')}
 
 What your own capability takes is in its contract, which is checked when the pipeline is compiled.
@@ -44,9 +43,15 @@ steps:
   },
 }
 
+function listNames(params: object): string {
+  const names = Object.keys(params).map((each) => `\`${each}\``)
+  return names.length === 0 ? 'none' : names.join(', ')
+}
+
 function* ofStep(step: LintStep): Iterable<RuleFinding> {
-  const params = entryOf(step.node, 'params')
-  const names = own(builtinParams, builtinName(step) ?? '') as readonly string[] | undefined
+  const params = findEntry(step.node, 'params')
+  const builtin = builtinName(step) ?? ''
+  const names = isBuiltinName(builtin) ? Object.keys(builtins[builtin].params) : undefined
   const given = params?.value.kind === 'map' ? params.value.entries : []
   if (names === undefined) {
     const worker = step.agent
@@ -56,7 +61,7 @@ function* ofStep(step: LintStep): Iterable<RuleFinding> {
         : ''
     if (!params || worker === '') return
     yield {
-      range: rangeOf(step, 'params'),
+      range: getRange(step, 'params'),
       step,
       severity: 'warning',
       message: `nothing reads the parameters of "${step.label}": ${worker} gets its input and nothing else`,
@@ -68,23 +73,23 @@ function* ofStep(step: LintStep): Iterable<RuleFinding> {
     if (names.includes(key)) continue
     const meant = closest(key, names)
     yield {
-      range: merged ? rangeOf(step, 'params') : keyRange,
+      range: merged ? getRange(step, 'params') : keyRange,
       step,
-      message: `${builtinName(step)} has no parameter "${key}"`,
-      hint: meant === undefined ? `It takes ${names.join(', ')}` : `Did you mean ${meant}?`,
+      message: `${builtin} has no parameter "${key}"`,
+      hint: meant === undefined ? `It takes ${names.join(', ') || 'none'}` : `Did you mean ${meant}?`,
     }
   }
-  if (builtinName(step) !== 'extract_from_text') return
-  if (schemaOf(step) || given.some(({ key }) => key === 'schema')) return
+  if (builtin !== 'extract_from_text') return
+  if (findSchemaNode(step) || given.some(({ key }) => key === 'schema')) return
   yield {
-    range: rangeOf(step, 'uses'),
+    range: getRange(step, 'uses'),
     step,
     message: 'extract_from_text needs the schema of what is to be extracted',
     hint: 'Write params: { schema: { type: object, … } }',
   }
 }
 
-function rangeOf({ node }: LintStep, key: string) {
-  const entry = entryOf(node, key)
+function getRange({ node }: LintStep, key: string) {
+  const entry = findEntry(node, key)
   return entry && !entry.merged && !node.alias ? entry.keyRange : (node.alias ?? node.range)
 }

@@ -1,11 +1,11 @@
 /** V-A5: the output of a model call that is never used. */
 
 import { isObject } from '../../../base/json.ts'
-import { membersOf } from '../../../schema/build/project.ts'
+import { listMembers } from '../../../schema/build/project.ts'
 import { setEntry } from '../../yaml/yaml-edits.ts'
 import type { Rule } from '../rule.ts'
 import { isTaken } from '../view/context-index.ts'
-import { entryOf, type LintStep, type LintView, plainAt } from '../view/lint-view.ts'
+import { findEntry, type LintStep, type LintView, plainAt } from '../view/lint-view.ts'
 import { outputKind, updatesContext } from '../view/output-kind.ts'
 import { outputSchema } from '../view/step-schema.ts'
 import { consumes, isNamed } from '../view/step-uses.ts'
@@ -43,10 +43,10 @@ steps:
     for (const step of view.steps) {
       const next = step.sequence[step.index + 1]
       if (!next || !step.agent || step.kind !== 'step' || updatesContext(step)) continue
-      if (consumes(next, step) || isNamed(view, step) || entryOf(step.node, 'sink_to')) continue
+      if (consumes(next, step) || isNamed(view, step) || findEntry(step.node, 'sink_to')) continue
       const kind = outputKind(step) === 'object' ? 'object' : 'answer'
       yield {
-        range: step.node.alias ?? entryOf(step.node, 'name')?.value.range ?? step.node.range,
+        range: step.node.alias ?? findEntry(step.node, 'name')?.value.range ?? step.node.range,
         step,
         message: `nothing uses the ${kind} of "${step.label}"`,
         hint: `Name it in a template ({{ steps.${step.label}.output }}), set updates_context, or remove the step`,
@@ -71,7 +71,7 @@ steps:
 /** Would merging the output overwrite members that the context already has, and so change what their readers get? */
 function overwrites(view: LintView, step: LintStep): boolean {
   const schema = outputSchema(view, step)
-  return isObject(schema) && membersOf(schema).some(({ name }) => isTaken(view, name))
+  return isObject(schema) && listMembers(schema).some(({ name }) => isTaken(view, name))
 }
 
 function isBesideOthers(step: LintStep): boolean {

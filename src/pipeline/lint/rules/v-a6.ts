@@ -1,7 +1,7 @@
 /** V-A6: an agent that does not exist. */
 import { closest } from '../../../base/closest.ts'
 import type { Rule } from '../rule.ts'
-import { agentName, entryOf, textAt } from '../view/lint-view.ts'
+import { agentName, findEntry, textAt } from '../view/lint-view.ts'
 
 export const vA6: Rule<'V-A6'> = {
   id: 'V-A6',
@@ -28,7 +28,7 @@ steps:
     for (const step of steps) {
       const name = agentName(step.node)
       if (name === undefined || agents.has(name) || step.kind !== 'step') continue
-      const entry = entryOf(step.node, textAt(step.node, 'agent') === undefined ? 'uses' : 'agent')
+      const entry = findEntry(step.node, textAt(step.node, 'agent') === undefined ? 'uses' : 'agent')
       const meant = closest(name, [...agents.keys()])
       yield {
         range: entry?.value.alias ?? entry?.value.range ?? step.node.range,

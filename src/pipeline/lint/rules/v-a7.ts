@@ -2,7 +2,7 @@
 
 import { plainValue, type YamlMap } from '../../yaml/yaml-tree.ts'
 import type { Rule, RuleFinding } from '../rule.ts'
-import { entryOf, type LintStep, type LintView } from '../view/lint-view.ts'
+import { findEntry, type LintStep, type LintView } from '../view/lint-view.ts'
 
 const least: Readonly<Record<string, number>> = { timeout: Number.MIN_VALUE, max_retries: 0 }
 
@@ -37,7 +37,7 @@ steps:
 
 function* inMap(node: YamlMap, step?: LintStep): Iterable<RuleFinding> {
   for (const [key, from] of Object.entries(least)) {
-    const entry = entryOf(node, key)
+    const entry = findEntry(node, key)
     if (!entry || entry.merged) continue
     const value = plainValue(entry.value)
     const fits = typeof value === 'number' && value >= from && (key === 'timeout' || Number.isInteger(value))

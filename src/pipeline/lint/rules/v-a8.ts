@@ -2,8 +2,14 @@
 import { addEntries, flowEntries, type NewEntry, written } from '../../yaml/yaml-edits.ts'
 import { plainValue, type YamlNode } from '../../yaml/yaml-tree.ts'
 import type { Rule } from '../rule.ts'
-import { entryOf, type LintView, perView, plainAt } from '../view/lint-view.ts'
-import { callsNoModel, classifyOutput, findProcessing, outputKind, schemaOf } from '../view/output-kind.ts'
+import { findEntry, type LintView, perView, plainAt } from '../view/lint-view.ts'
+import {
+  callsNoModel,
+  classifyOutput,
+  findProcessing,
+  findSchemaNode,
+  outputKind,
+} from '../view/output-kind.ts'
 
 export const vA8: Rule<'V-A8'> = {
   id: 'V-A8',
@@ -43,15 +49,16 @@ steps:
 `,
   *check({ steps, settings }) {
     for (const step of steps) {
-      const schema = schemaOf(step)
+      const schema = findSchemaNode(step)
       const processing = findProcessing(step.node)
       if (!schema || plainAt(processing?.value, 'structured_output') !== undefined) continue
-      if (plainAt(entryOf(step.agent?.node, 'processing')?.value, 'structured_output') !== undefined) continue
+      if (plainAt(findEntry(step.agent?.node, 'processing')?.value, 'structured_output') !== undefined)
+        continue
       if (settings.structuredOutput !== 'off' || step.kind !== 'step' || callsNoModel(step)) continue
       if (!['object', 'array'].includes(outputKind(step))) continue
       const kind = classifyOutput(plainValue(schema)) === 'array' ? 'a list' : 'an object'
       yield {
-        range: rangeOf(step.node),
+        range: getRange(step.node),
         step,
         message: settings.autoPromote
           ? `"${step.label}" must yield ${kind}, and only aros.auto_promote switches structured output on for it`
@@ -66,11 +73,11 @@ steps:
     title: 'adds processing.structured_output and the schema',
     fix(view, { step }) {
       const { source } = view.document
-      const schema = step && schemaOf(step)
+      const schema = step && findSchemaNode(step)
       if (!step || !schema) return { cannot: 'the step has no schema' }
       const processing = findProcessing(step.node)
       const entries: NewEntry[] = [{ key: 'structured_output', value: 'openai_json' }]
-      if (entryOf(processing?.value, 'schema') === undefined)
+      if (findEntry(processing?.value, 'schema') === undefined)
         entries.push({ key: 'schema', value: aliasAt(view, schema, step.node.range[1]) ?? written(schema) })
       const behind = ['agent', 'uses', 'name']
       if (!processing || processing.merged || isInSharedMeta(step.node)) {
@@ -97,8 +104,8 @@ steps:
   },
 }
 
-function rangeOf(node: Parameters<typeof entryOf>[0] & object) {
-  const entry = entryOf(node, 'agent') ?? entryOf(node, 'uses')
+function getRange(node: Parameters<typeof findEntry>[0] & object) {
+  const entry = findEntry(node, 'agent') ?? findEntry(node, 'uses')
   return entry && !entry.merged ? entry.keyRange : (node.alias ?? node.range)
 }
 
@@ -112,8 +119,8 @@ function isSharedBeyond(view: LintView, { range }: YamlNode): boolean {
 
 /** A `meta` that other steps share is not edited: the step gets a block of its own, which overrides it. */
 function isInSharedMeta(node: YamlNode): boolean {
-  if (entryOf(node, 'processing')) return false
-  const meta = entryOf(node, 'meta')
+  if (findEntry(node, 'processing')) return false
+  const meta = findEntry(node, 'meta')
   return meta?.merged === true || meta?.value.alias !== undefined || meta?.value.anchor !== undefined
 }
 
@@ -137,14 +144,14 @@ function over(view: LintView, under: YamlNode, { entries, offset }: Adding): str
  */
 function aliasAt(view: LintView, { anchor, range }: YamlNode, offset: number): string | undefined {
   if (anchor === undefined) return undefined
-  const last = anchorsOf(view)
+  const last = getAnchors(view)
     .get(anchor)
     ?.findLast((start) => start < offset)
   return last === range[0] ? `*${anchor}` : undefined
 }
 
 /** For each anchor name, the offsets of its values, in order of the text. */
-const anchorsOf = perView(({ document: { root } }) => {
+const getAnchors = perView(({ document: { root } }) => {
   const found = new Map<string, number[]>()
   const look = (node: YamlNode): void => {
     // Values that come from an alias or a merge are visited at their anchor.

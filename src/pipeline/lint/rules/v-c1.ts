@@ -2,7 +2,7 @@
 
 import { setEntry } from '../../yaml/yaml-edits.ts'
 import type { Rule } from '../rule.ts'
-import { entryOf, plainAt } from '../view/lint-view.ts'
+import { findEntry, plainAt } from '../view/lint-view.ts'
 import { type OutputKind, outputKind, updatesContext } from '../view/output-kind.ts'
 import { keepOutput } from '../wrapper-step.ts'
 
@@ -58,7 +58,7 @@ steps:
       const said = plainAt(step.node, 'mergeable_output')
       const what = said === false ? 'what mergeable_output declares not to be a map' : words[outputKind(step)]
       if (said === true || what === undefined) continue
-      const entry = entryOf(step.node, 'updates_context')
+      const entry = findEntry(step.node, 'updates_context')
       yield {
         range:
           entry && !entry.merged && !step.node.alias ? entry.keyRange : (step.node.alias ?? step.node.range),
@@ -82,7 +82,7 @@ steps:
       }
       if (step.node.alias) return { cannot: 'the step is shared through an alias' }
       const stop = setEntry(source, step.node, { key: 'updates_context', value: 'false' })
-      if (entryOf(step.node, 'sink_to')) return { edits: [stop] }
+      if (findEntry(step.node, 'sink_to')) return { edits: [stop] }
       const kept = keepOutput(view, step)
       return 'cannot' in kept ? kept : { ...kept, edits: [stop, ...kept.edits] }
     },

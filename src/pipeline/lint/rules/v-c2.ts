@@ -5,10 +5,10 @@ import { wrongSink } from '../../parse/pipeline.ts'
 import { setEntry } from '../../yaml/yaml-edits.ts'
 import type { Rule } from '../rule.ts'
 import { contextIndex, prefixes } from '../view/context-index.ts'
-import { sinkOf } from '../view/context-writes.ts'
-import { entryOf, type LintStep, type LintView, perView } from '../view/lint-view.ts'
+import { getSinkPath } from '../view/context-writes.ts'
+import { findEntry, type LintStep, type LintView, perView } from '../view/lint-view.ts'
 import { outputKind } from '../view/output-kind.ts'
-import { contextOf } from '../view/step-schema.ts'
+import { getInitialContext } from '../view/step-schema.ts'
 
 export const vC2: Rule<'V-C2'> = {
   id: 'V-C2',
@@ -47,7 +47,7 @@ steps:
 `,
   *check(view) {
     for (const step of view.steps) {
-      const entry = entryOf(step.node, 'sink_to')
+      const entry = findEntry(step.node, 'sink_to')
       const why = entry && wrongWith(view, step)
       if (!entry || why === undefined) continue
       yield {
@@ -63,7 +63,7 @@ steps:
     stage: 'context',
     title: 'gives the output a member of its own',
     fix(view, { step }) {
-      const key = step && sinkOf(step)
+      const key = step && getSinkPath(step)
       if (!step || key === undefined) return { cannot: 'it is about no step' }
       const index = contextIndex(view)
       // Steps that write the same member keep doing so: the last one wins.
@@ -91,10 +91,10 @@ steps:
 }
 
 function wrongWith(view: LintView, step: LintStep): string | undefined {
-  const key = sinkOf(step)
+  const key = getSinkPath(step)
   if (key === undefined) return undefined
   const isMap = !['text', 'array', 'scalar'].includes(outputKind(step))
-  return wrongSink(key, { given: contextOf(view), isMap })
+  return wrongSink(key, { given: getInitialContext(view), isMap })
 }
 
 interface Sink {
@@ -109,7 +109,7 @@ function hindrance(view: LintView, key: string, { writers, isRead }: Sink): stri
   if (writers.length > 1 && !key.includes('.')) return `several steps write "${key}"; choose a name for each`
   if (writers.some(isShared)) return 'the step is shared through an alias'
   // When the file also gives the member, it is unknown whether readers mean that value or the output.
-  if (Object.hasOwn(contextOf(view), key) && isRead)
+  if (Object.hasOwn(getInitialContext(view), key) && isRead)
     return `templates read context.${key}, which the file gives too`
   return undefined
 }
@@ -120,7 +120,7 @@ const pathsAbove = perView(
 )
 
 function isShared({ node }: LintStep): boolean {
-  const entry = entryOf(node, 'sink_to')
+  const entry = findEntry(node, 'sink_to')
   return (
     node.alias !== undefined ||
     entry?.merged === true ||
@@ -131,7 +131,7 @@ function isShared({ node }: LintStep): boolean {
 
 /** Returns the first free name of: the last part of the path, the path joined by underscores, the name of the step. */
 function freeMember(view: LintView, step: LintStep, key: string): string | undefined {
-  const context = contextOf(view)
+  const context = getInitialContext(view)
   const { writers } = contextIndex(view)
   const isTaken = (name: string) =>
     Object.hasOwn(context, name) || [...(writers.get(name) ?? [])].some((sink) => sink !== key)

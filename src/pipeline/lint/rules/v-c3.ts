@@ -2,7 +2,7 @@
 
 import type { YamlNode, YamlScalar } from '../../yaml/yaml-tree.ts'
 import type { Rule } from '../rule.ts'
-import { entryOf, type LintView } from '../view/lint-view.ts'
+import { findEntry, type LintView } from '../view/lint-view.ts'
 
 /** Characters. */
 const large = 50_000
@@ -30,8 +30,8 @@ steps:
 `,
   *check(view: LintView) {
     const texts = [
-      ...view.steps.map((step) => ({ step, value: entryOf(step.node, 'input')?.value })),
-      ...[...view.agents.values()].map(({ node }) => ({ value: entryOf(node, 'system_prompt')?.value })),
+      ...view.steps.map((step) => ({ step, value: findEntry(step.node, 'input')?.value })),
+      ...[...view.agents.values()].map(({ node }) => ({ value: findEntry(node, 'system_prompt')?.value })),
     ]
     for (const { value, ...about } of texts) {
       for (const text of textsIn(value)) {

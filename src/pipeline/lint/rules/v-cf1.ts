@@ -1,8 +1,9 @@
 /** V-CF1: an exit condition that no round can change. */
 import { conditionVars, evaluate, parseCondition } from '../../../schema/condition/condition.ts'
+import { compileExpression } from '../../expressions/compile-expression.ts'
 import type { Rule } from '../rule.ts'
 import { keysWritten, mergedBy } from '../view/context-writes.ts'
-import { entryOf, type LintStep, type LintView, plainAt } from '../view/lint-view.ts'
+import { findEntry, type LintStep, type LintView, plainAt } from '../view/lint-view.ts'
 import { within } from '../view/step-scope.ts'
 
 export const vCF1: Rule<'V-CF1'> = {
@@ -48,9 +49,9 @@ steps:
 `,
   *check(view) {
     for (const step of view.steps) {
-      const loop = entryOf(step.node, 'loop')?.value
-      const entry = entryOf(loop, 'exit_condition')
-      const parsed = parseCondition(plainAt(loop, 'exit_condition'))
+      const loop = findEntry(step.node, 'loop')?.value
+      const entry = findEntry(loop, 'exit_condition')
+      const parsed = readExit(plainAt(loop, 'exit_condition'))
       if (step.kind !== 'loop' || !entry || !parsed.ok) continue
       const paths = conditionVars(parsed.condition)
       if (paths.some((path) => changes(view, step, path))) continue
@@ -66,6 +67,12 @@ steps:
       }
     }
   },
+}
+
+/** The exit condition as JSON-Logic; an expression that cannot be compiled is not for this rule. */
+function readExit(given: unknown) {
+  const compiled = typeof given === 'string' ? compileExpression(given) : undefined
+  return parseCondition(compiled?.ok ? compiled.condition : given)
 }
 
 /** Can the value at the path change between rounds? */

@@ -1,10 +1,10 @@
 /** V-CTX1: a branch that reads what a parallel branch writes. */
 
-import { partsOf } from '../../templates/template-marks.ts'
+import { splitReference } from '../../templates/template-marks.ts'
 import type { Rule, RuleFinding } from '../rule.ts'
 import { inBranches, keysWritten } from '../view/context-writes.ts'
 import type { LintStep, LintView } from '../view/lint-view.ts'
-import { contextOf } from '../view/step-schema.ts'
+import { getInitialContext } from '../view/step-schema.ts'
 
 export const vCtx1: Rule<'V-CTX1'> = {
   id: 'V-CTX1',
@@ -58,7 +58,7 @@ function* betweenBranches(view: LintView, step: LintStep): Iterable<RuleFinding>
   if (writers.size === 0) return
   for (const { inner, branch } of inside) {
     for (const { text, range } of inner.marks.flatMap(({ references }) => references)) {
-      const [root, ...path] = partsOf(text)
+      const [root, ...path] = splitReference(text)
       // V-C2 reports a path as a key; the conflict is checked all the same.
       const keys = root === 'context' ? path.map((_, index) => path.slice(0, index + 1).join('.')) : []
       const key = keys.find((each) => writers.has(each)) ?? ''
@@ -79,7 +79,7 @@ function* betweenBranches(view: LintView, step: LintStep): Iterable<RuleFinding>
 
 /** Does the file or an earlier step write the key, as far as is known? */
 function isThereBefore(view: LintView, step: LintStep, key: string): boolean {
-  if (Object.hasOwn(contextOf(view), key)) return true
+  if (Object.hasOwn(getInitialContext(view), key)) return true
   for (let at: LintStep | undefined = step; at; at = at.parent) {
     const before = at.sequence.slice(0, at.index)
     if (before.some((each) => keysWritten(view, each).includes(key) || each.inside.length > 0)) return true

@@ -1,7 +1,7 @@
 /** V-F1: a fallback to the agent that failed. */
 
 import type { Rule } from '../rule.ts'
-import { agentName, entryOf, textAt } from '../view/lint-view.ts'
+import { agentName, findEntry, textAt } from '../view/lint-view.ts'
 
 export const vF1: Rule<'V-F1'> = {
   id: 'V-F1',
@@ -27,7 +27,7 @@ steps:
 `,
   *check({ steps }) {
     for (const step of steps) {
-      const fallback = entryOf(step.node, 'fallback')?.value
+      const fallback = findEntry(step.node, 'fallback')?.value
       const said = fallback?.kind === 'map' ? agentName(fallback) : textAt(step.node, 'fallback')
       if (fallback === undefined || said === undefined) continue
       if (said.replace(/^agents\./, '') !== agentName(step.node)) continue

@@ -1,7 +1,7 @@
 /** V-I4: findings in an imported pipeline. */
 
 import type { Rule } from '../rule.ts'
-import { entryOf, textAt } from '../view/lint-view.ts'
+import { findEntry, textAt } from '../view/lint-view.ts'
 
 export const vI4: Rule<'V-I4'> = {
   id: 'V-I4',
@@ -42,7 +42,7 @@ steps:
 `,
   },
   *check({ document, seen, steps }) {
-    const imports = entryOf(document.root, 'imports')?.value
+    const imports = findEntry(document.root, 'imports')?.value
     for (const { key, value } of imports?.kind === 'map' ? imports.entries : []) {
       const { issues = [] } = seen.get(key) ?? {}
       if (issues.length === 0) continue

@@ -2,7 +2,7 @@
 import { both } from '../../../schema/build/combine.ts'
 import { isVacant } from '../../../schema/values/schema-values.ts'
 import type { Rule } from '../rule.ts'
-import { entryOf, textAt } from '../view/lint-view.ts'
+import { findEntry, textAt } from '../view/lint-view.ts'
 import { givenSchema } from '../view/step-schema.ts'
 
 export const vI5: Rule<'V-I5'> = {
@@ -44,7 +44,7 @@ steps:
       const wanted = name === undefined ? undefined : view.seen.get(name)?.pipeline?.inputSchema
       const given = wanted === undefined ? undefined : givenSchema(view, step)
       if (wanted === undefined || given === undefined || !isVacant(both(wanted, given))) continue
-      const entry = entryOf(step.node, 'input') ?? entryOf(step.node, 'uses')
+      const entry = findEntry(step.node, 'input') ?? findEntry(step.node, 'uses')
       yield {
         range: step.node.alias ?? entry?.value.alias ?? entry?.value.range ?? step.node.range,
         step,

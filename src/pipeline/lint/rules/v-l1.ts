@@ -1,7 +1,7 @@
 /** V-L1: a loop that ends only at its bound. */
 
 import type { Rule } from '../rule.ts'
-import { entryOf } from '../view/lint-view.ts'
+import { findEntry } from '../view/lint-view.ts'
 
 export const vL1: Rule<'V-L1'> = {
   id: 'V-L1',
@@ -35,9 +35,9 @@ steps:
 `,
   *check({ steps }) {
     for (const step of steps) {
-      const loop = entryOf(step.node, 'loop')
+      const loop = findEntry(step.node, 'loop')
       if (step.kind !== 'loop' || loop?.value.kind !== 'map') continue
-      if (entryOf(loop.value, 'exit_condition') || entryOf(loop.value, 'on_max_loops')) continue
+      if (findEntry(loop.value, 'exit_condition') || findEntry(loop.value, 'on_max_loops')) continue
       yield {
         range: loop.merged ? (step.node.alias ?? step.node.range) : loop.keyRange,
         step,

@@ -1,10 +1,10 @@
 /** V-P3: parallel branches that expect different kinds of the same value. */
 
-import { partsOf } from '../../templates/template-marks.ts'
+import { splitReference } from '../../templates/template-marks.ts'
 import { asTemplate, expressionsIn } from '../../templates/templates.ts'
 import type { Rule } from '../rule.ts'
-import { entryOf, type LintStep, textAt } from '../view/lint-view.ts'
-import { previousOf } from '../view/step-schema.ts'
+import { findEntry, type LintStep, textAt } from '../view/lint-view.ts'
+import { findPreviousSchema } from '../view/step-schema.ts'
 
 type Kind = 'a list' | 'an object'
 
@@ -58,7 +58,7 @@ steps:
       if (step.kind !== 'parallel' && step.kind !== 'router') continue
       const firsts = step.inside.filter(({ index }) => index === 0)
       const [example] = firsts
-      if (!example || previousOf(view, example) !== undefined) continue
+      if (!example || findPreviousSchema(view, example) !== undefined) continue
       let before: { readonly step: LintStep; readonly kind: Kind } | undefined
       for (const first of firsts) {
         const kind = expected(first)
@@ -66,7 +66,7 @@ steps:
         if (before === undefined) before = { step: first, kind }
         else if (before.kind !== kind)
           yield {
-            range: first.node.alias ?? entryOf(first.node, 'name')?.value.range ?? first.node.range,
+            range: first.node.alias ?? findEntry(first.node, 'name')?.value.range ?? first.node.range,
             step: first,
             message: `"${first.label}" takes what comes before for ${kind}, and "${before.step.label}" for ${before.kind}`,
             hint: 'Name the part that each branch is about, or give the branches inputs of their own',
@@ -78,12 +78,12 @@ steps:
 
 /** The kind of value that the first step of a branch expects as `previous_step`. */
 function expected(step: LintStep): Kind | undefined {
-  const over = textAt(entryOf(step.node, 'map')?.value, 'iterable_input')
+  const over = textAt(findEntry(step.node, 'map')?.value, 'iterable_input')
   const paths = over === undefined ? [] : expressionsIn(asTemplate(over)).map(({ path = [] }) => path)
   if (paths.some((path) => path.length === 1 && path[0] === 'previous_step')) return 'a list'
   const members = [
     ...paths,
-    ...step.marks.flatMap(({ references }) => references.map(({ text }) => partsOf(text))),
+    ...step.marks.flatMap(({ references }) => references.map(({ text }) => splitReference(text))),
   ].flatMap(([root, member]) => (root === 'previous_step' && member !== undefined ? [member] : []))
   if (members.length === 0 || members.includes('length')) return undefined
   return members.every((member) => /^\d+$/.test(member)) ? 'a list' : 'an object'

@@ -1,7 +1,7 @@
 /** V-S2: an object or a list that is implicitly converted to text. */
 import { child } from '../../../base/pointer.ts'
 import { project } from '../../../schema/build/project.ts'
-import { partsOf } from '../../templates/template-marks.ts'
+import { splitReference } from '../../templates/template-marks.ts'
 import type { Rule } from '../rule.ts'
 import { classifyOutput } from '../view/output-kind.ts'
 import { referred } from '../view/step-schema.ts'
@@ -48,7 +48,7 @@ steps:
       for (const { whole, filters, references } of step.marks) {
         const [reference, ...others] = references
         if (whole || filters.length > 0 || !reference || others.length > 0) continue
-        const found = referred(view, step, partsOf(reference.text))
+        const found = referred(view, step, splitReference(reference.text))
         if (!found) continue
         const { schema } = project(found.schema, found.path.reduce<string>(child, ''))
         const kind = classifyOutput(schema as never)

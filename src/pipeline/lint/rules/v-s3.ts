@@ -1,7 +1,7 @@
 /** V-S3: structured output for plain text. */
 
 import type { Rule } from '../rule.ts'
-import { entryOf, plainAt } from '../view/lint-view.ts'
+import { findEntry, plainAt } from '../view/lint-view.ts'
 import { findProcessing, outputKind } from '../view/output-kind.ts'
 
 export const vS3: Rule<'V-S3'> = {
@@ -29,7 +29,7 @@ steps:
 `,
   *check({ steps }) {
     for (const step of steps) {
-      const said = entryOf(findProcessing(step.node)?.value, 'structured_output')
+      const said = findEntry(findProcessing(step.node)?.value, 'structured_output')
       const way = plainAt(findProcessing(step.node)?.value, 'structured_output')
       if (!said || way === 'off' || step.kind !== 'step' || outputKind(step) !== 'text') continue
       yield {

@@ -1,10 +1,10 @@
 /** V-SM1: unreachable branches, and values without a branch. */
 
-import { valuesOf } from '../../../schema/values/schema-values.ts'
+import { getValueLookup } from '../../../schema/values/schema-values.ts'
 import { listed } from '../../../schema/values/value-set.ts'
 import { expressionsIn, parseTemplate } from '../../templates/templates.ts'
 import type { Rule, RuleFinding } from '../rule.ts'
-import { entryOf, type LintStep, type LintView, plainAt } from '../view/lint-view.ts'
+import { findEntry, type LintStep, type LintView, plainAt } from '../view/lint-view.ts'
 import { referred } from '../view/step-schema.ts'
 
 export const vSM1: Rule<'V-SM1'> = {
@@ -56,7 +56,7 @@ steps:
 }
 
 function* ofStep(view: LintView, step: LintStep): Iterable<RuleFinding> {
-  const branches = entryOf(step.node, 'branches')?.value
+  const branches = findEntry(step.node, 'branches')?.value
   const values = valuesIn(view, step)
   if (branches?.kind !== 'map' || values === undefined) return
   const otherwise = plainAt(step.node, 'default_branch')
@@ -72,7 +72,7 @@ function* ofStep(view: LintView, step: LintStep): Iterable<RuleFinding> {
   const names = new Set(branches.entries.map(({ key }) => key))
   const without = values.filter((value) => !names.has(value))
   if (otherwise !== undefined || without.length === 0) return
-  const entry = entryOf(step.node, 'condition_expression')
+  const entry = findEntry(step.node, 'condition_expression')
   yield {
     range: entry?.value.alias ?? entry?.value.range ?? step.node.range,
     step,
@@ -90,7 +90,7 @@ function valuesIn(view: LintView, step: LintStep): readonly string[] | undefined
   if (!parsed.ok || parsed.parts.length !== 1 || !expression?.path || expression.filters.length > 0)
     return undefined
   const found = referred(view, step, expression.path)
-  const values = found && listed(valuesOf(found.schema)(found.path))
+  const values = found && listed(getValueLookup(found.schema)(found.path))
   if (!values || values.length === 0 || values.some((value) => typeof value === 'object' && value !== null))
     return undefined
   return values.map(String)

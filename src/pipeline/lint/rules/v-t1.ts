@@ -1,10 +1,10 @@
 /** V-T1: previous_step is the output itself and has no `.output`. */
 import { isObject } from '../../../base/json.ts'
-import { partsOf } from '../../templates/template-marks.ts'
+import { splitReference } from '../../templates/template-marks.ts'
 import { plainValue } from '../../yaml/yaml-tree.ts'
 import type { Rule } from '../rule.ts'
 import type { LintStep } from '../view/lint-view.ts'
-import { schemaOf } from '../view/output-kind.ts'
+import { findSchemaNode } from '../view/output-kind.ts'
 
 export const vT1: Rule<'V-T1'> = {
   id: 'V-T1',
@@ -36,7 +36,7 @@ steps:
   *check({ steps }) {
     for (const step of steps) {
       for (const { text, range } of step.marks.flatMap(({ references }) => references)) {
-        const [root, second] = partsOf(text)
+        const [root, second] = splitReference(text)
         if (root !== 'previous_step' || second !== 'output' || hasOutput(step)) continue
         yield {
           range,
@@ -63,7 +63,7 @@ steps:
 
 function hasOutput({ sequence, index }: LintStep): boolean {
   const before = sequence[index - 1]
-  const schema = before && schemaOf(before)
+  const schema = before && findSchemaNode(before)
   const plain = schema && plainValue(schema)
   const properties = isObject(plain) ? plain['properties'] : undefined
   return isObject(properties) && Object.hasOwn(properties, 'output')

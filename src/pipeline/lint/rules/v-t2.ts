@@ -1,6 +1,6 @@
 /** V-T2: `this` in a template. */
 
-import { partsOf } from '../../templates/template-marks.ts'
+import { splitReference } from '../../templates/template-marks.ts'
 import type { Rule } from '../rule.ts'
 
 export const vT2: Rule<'V-T2'> = {
@@ -39,7 +39,7 @@ steps:
   *check({ steps }) {
     for (const step of steps) {
       for (const { text, range } of step.marks.flatMap(({ references }) => references)) {
-        if (partsOf(text)[0] !== 'this') continue
+        if (splitReference(text)[0] !== 'this') continue
         yield {
           range,
           step,

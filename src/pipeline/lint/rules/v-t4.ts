@@ -1,6 +1,6 @@
 /** V-T4: a reference to a step that does not exist or is not in scope. */
 import { closest } from '../../../base/closest.ts'
-import { partsOf } from '../../templates/template-marks.ts'
+import { splitReference } from '../../templates/template-marks.ts'
 import type { Rule } from '../rule.ts'
 import type { LintStep, LintView } from '../view/lint-view.ts'
 import { stepNamed, stepsByLabel } from '../view/step-scope.ts'
@@ -39,7 +39,7 @@ steps:
     const hinted = { left: mostHinted }
     for (const step of view.steps) {
       for (const { text, range } of step.marks.flatMap(({ references }) => references)) {
-        const [root, name] = partsOf(text)
+        const [root, name] = splitReference(text)
         const wrong =
           root === 'steps' && name !== undefined ? wrongWith(view, step, { name, hinted }) : undefined
         if (wrong) yield { range, step, ...wrong }

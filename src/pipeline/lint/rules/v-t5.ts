@@ -1,8 +1,8 @@
 /** V-T5: a member that the schema of the referenced value does not have. */
 import { closest } from '../../../base/closest.ts'
-import { membersOf } from '../../../schema/build/project.ts'
+import { listMembers } from '../../../schema/build/project.ts'
 import { declares } from '../../../schema/values/schema-values.ts'
-import { partsOf } from '../../templates/template-marks.ts'
+import { splitReference } from '../../templates/template-marks.ts'
 import type { Rule } from '../rule.ts'
 import { leadsNowhere, openAt, referred } from '../view/step-schema.ts'
 
@@ -51,15 +51,15 @@ steps:
       for (const { references, filters } of step.marks) {
         const hasDefault = filters.some(({ text }) => text === 'default')
         for (const { text, range } of references) {
-          const found = referred(view, step, partsOf(text))
+          const found = referred(view, step, splitReference(text))
           if (!found || found.path.length === 0 || declares(found.schema, found.path)) continue
           if (leadsNowhere(found.schema, found.path)) {
-            const names = membersOf(found.schema).map(({ name }) => name)
+            const names = listMembers(found.schema).map(({ name }) => name)
             yield {
               range,
               step,
               message: `${text} leads nowhere: ${found.whose} has no "${found.path.join('.')}"`,
-              hint: hintOf(found.path[0] ?? '', names),
+              hint: getHint(found.path[0] ?? '', names),
             }
             continue
           }
@@ -70,7 +70,7 @@ steps:
             step,
             severity: 'warning',
             message: `the schema of ${found.whose} names no "${open.member}"`,
-            hint: hintOf(open.member, open.names),
+            hint: getHint(open.member, open.names),
           }
         }
       }
@@ -78,7 +78,7 @@ steps:
   },
 }
 
-function hintOf(name: string, names: readonly string[]): string {
+function getHint(name: string, names: readonly string[]): string {
   const meant = closest(name, names)
   if (meant !== undefined) return `Did you mean ${meant}?`
   return names.length > 0 ? `It has ${names.slice(0, 10).join(', ')}` : 'It has no members'

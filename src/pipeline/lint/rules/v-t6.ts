@@ -1,7 +1,7 @@
 /** V-T6: JSON built as text, for a worker that expects a value. */
 
 import type { Rule } from '../rule.ts'
-import { entryOf, type LintStep, textAt } from '../view/lint-view.ts'
+import { findEntry, type LintStep, textAt } from '../view/lint-view.ts'
 import { builtinName } from '../view/output-kind.ts'
 
 export const vT6: Rule<'V-T6'> = {
@@ -33,7 +33,7 @@ steps:
 `,
   *check({ steps }) {
     for (const step of steps) {
-      const input = entryOf(step.node, 'input')?.value
+      const input = findEntry(step.node, 'input')?.value
       if (!needsValue(step) || input?.kind !== 'scalar' || typeof input.value !== 'string') continue
       const why = input.value.includes('{{') ? wrongWith(input.value) : undefined
       if (why === undefined) continue

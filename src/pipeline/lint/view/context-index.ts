@@ -1,8 +1,8 @@
 /** Index of the writers and readers of context members, built once per view. */
-import { keysWritten, sinkOf } from './context-writes.ts'
+import { getSinkPath, keysWritten } from './context-writes.ts'
 import type { LintStep, LintView } from './lint-view.ts'
 import { perView } from './lint-view.ts'
-import { contextOf } from './step-schema.ts'
+import { getInitialContext } from './step-schema.ts'
 
 interface ContextIndex {
   /** Steps by the path of their `sink_to`. */
@@ -29,7 +29,7 @@ export const contextIndex = perView((view): ContextIndex => {
   const readers = new Map<string, Reader[]>()
   const mentions = new Map<string, number>()
   for (const step of view.steps) {
-    const sink = sinkOf(step)
+    const sink = getSinkPath(step)
     if (sink !== undefined) put(sinks, sink, step)
     for (const key of keysWritten(view, step))
       writers.set(key, (writers.get(key) ?? new Set()).add(sink ?? ''))
@@ -50,7 +50,7 @@ export const contextIndex = perView((view): ContextIndex => {
 
 /** Does the context already have this member? Writing it would change what its readers get. */
 export function isTaken(view: LintView, member: string): boolean {
-  return Object.hasOwn(contextOf(view), member) || contextIndex(view).writers.has(member)
+  return Object.hasOwn(getInitialContext(view), member) || contextIndex(view).writers.has(member)
 }
 
 /** Returns a name that no member of the context has. */

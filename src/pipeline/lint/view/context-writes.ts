@@ -1,14 +1,14 @@
 /** Computes what steps write into the context, as far as the file declares it, and where two branches of a parallel step write the same member. */
 import type { TextRange } from '../../../base/errors/issue.ts'
 import { isObject } from '../../../base/json.ts'
-import { membersOf } from '../../../schema/build/project.ts'
-import { entryOf, type LintStep, type LintView, textAt } from './lint-view.ts'
+import { listMembers } from '../../../schema/build/project.ts'
+import { findEntry, type LintStep, type LintView, textAt } from './lint-view.ts'
 import { updatesContext } from './output-kind.ts'
 import { outputSchema } from './step-schema.ts'
 import { within } from './step-scope.ts'
 
 /** The path in the context that the whole output is written to. */
-export function sinkOf({ node }: LintStep): string | undefined {
+export function getSinkPath({ node }: LintStep): string | undefined {
   return textAt(node, 'sink_to')?.replace(/^context\./, '')
 }
 
@@ -20,12 +20,12 @@ export function mergedBy(view: LintView, step: LintStep): readonly string[] | un
   if (!updatesContext(step)) return []
   const schema = outputSchema(view, step)
   if (!isObject(schema)) return undefined
-  const names = membersOf(schema).map(({ name }) => name)
+  const names = listMembers(schema).map(({ name }) => name)
   return names.length > 0 ? names : undefined
 }
 
 export function keysWritten(view: LintView, step: LintStep): readonly string[] {
-  const sink = sinkOf(step)
+  const sink = getSinkPath(step)
   return [...new Set([...(sink === undefined ? [] : [sink]), ...(mergedBy(view, step) ?? [])])]
 }
 
@@ -41,7 +41,7 @@ export function* inBranches(
 
 /** Range of the key by which a step writes to the context. */
 export function findWriteRange({ node }: LintStep, key: 'sink_to' | 'updates_context'): TextRange {
-  const entry = entryOf(node, key)
+  const entry = findEntry(node, key)
   return entry && !entry.merged && !node.alias ? entry.keyRange : (node.alias ?? node.range)
 }
 
@@ -66,7 +66,7 @@ export function* conflictsIn(view: LintView): Iterable<Conflict> {
     if (parallel.kind !== 'parallel') continue
     const first = new Map<string, Write>()
     for (const { inner, branch } of inBranches(parallel)) {
-      const sink = sinkOf(inner)
+      const sink = getSinkPath(inner)
       const keys = new Set([...(sink === undefined ? [] : [sink]), ...(mergedBy(view, inner) ?? [])])
       for (const key of keys) {
         const write = { step: inner, branch, explicit: key === sink }

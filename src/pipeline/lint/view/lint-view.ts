@@ -81,10 +81,10 @@ export function lintView(document: YamlDocument, around: LintSurroundings = {}):
   const { settings = defaultLintSettings, imports: seen = new Map() } = around
   const { root, source } = document
   const agents = new Map<string, LintAgent>()
-  for (const { key, value } of mapEntries(entryOf(root, 'agents')?.value)) {
-    if (value.kind === 'map') agents.set(key, agentOf(key, value))
+  for (const { key, value } of mapEntries(findEntry(root, 'agents')?.value)) {
+    if (value.kind === 'map') agents.set(key, getAgent(key, value))
   }
-  const imports = mapEntries(entryOf(root, 'imports')?.value).map(({ key }) => key)
+  const imports = mapEntries(findEntry(root, 'imports')?.value).map(({ key }) => key)
   const steps: LintStep[] = []
 
   const addSequence = (items: readonly Item[], list: YamlList | undefined, parent?: LintStep): LintStep[] => {
@@ -109,17 +109,17 @@ export function lintView(document: YamlDocument, around: LintSurroundings = {}):
       index: sequence.length,
       ...(parent && { parent }),
       inside,
-      marks: textsOf(node).flatMap((scalar) => templateMarks(source.text, scalar)),
+      marks: getTexts(node).flatMap((scalar) => templateMarks(source.text, scalar)),
       ...(agent && { agent }),
     }
     sequence.push(step)
     steps.push(step)
-    for (const { items, list: within } of sequencesOf(node, pointer))
+    for (const { items, list: within } of getSequences(node, pointer))
       inside.push(...addSequence(items, within, step))
   }
 
-  const list = entryOf(root, 'steps')?.value
-  if (list?.kind === 'list') addSequence(itemsOf(list, '/steps'), list)
+  const list = findEntry(root, 'steps')?.value
+  if (list?.kind === 'list') addSequence(getItems(list, '/steps'), list)
   return { document, settings, agents, imports, seen, steps }
 }
 
@@ -139,12 +139,12 @@ interface Adding {
   readonly parent: LintStep | undefined
 }
 
-function itemsOf(list: YamlList, pointer: Pointer): Item[] {
+function getItems(list: YamlList, pointer: Pointer): Item[] {
   return list.items.map((node, index) => ({ node, pointer: child(pointer, String(index)) }))
 }
 
 /** The sequences of steps inside a step, at any depth of its keys. */
-function sequencesOf(node: YamlMap, pointer: Pointer): Sequence[] {
+function getSequences(node: YamlMap, pointer: Pointer): Sequence[] {
   return node.entries
     .filter(({ key }) => nestingKeys.includes(key))
     .flatMap((entry) => sequencesUnder(entry, pointer))
@@ -173,25 +173,25 @@ function sequencesOfBranch({ key, value }: YamlEntry, pointer: Pointer): Sequenc
 function sequencesIn(node: YamlNode, pointer: Pointer): Sequence[] {
   if (node.kind === 'scalar') return []
   if (node.kind === 'list') {
-    return node.items.some(isStep) ? [{ items: itemsOf(node, pointer), list: node }] : []
+    return node.items.some(isStep) ? [{ items: getItems(node, pointer), list: node }] : []
   }
   if (isStep(node)) return [{ items: [{ node, pointer }] }]
   return node.entries.flatMap((entry) => sequencesUnder(entry, pointer))
 }
 
 function isStep(node: YamlNode): boolean {
-  return ['name', 'kind', 'agent', 'uses'].some((key) => entryOf(node, key) !== undefined)
+  return ['name', 'kind', 'agent', 'uses'].some((key) => findEntry(node, key) !== undefined)
 }
 
-function agentOf(name: string, node: YamlMap): LintAgent {
-  const schema = entryOf(node, 'output_schema')?.value
+function getAgent(name: string, node: YamlMap): LintAgent {
+  const schema = findEntry(node, 'output_schema')?.value
   return { name, node, ...(schema && { schema }) }
 }
 
 /** Finds the agent of a step: `agent: writer`, `uses: agents.writer`, or an inline agent. */
 function agentUsed(node: YamlMap, agents: ReadonlyMap<string, LintAgent>): LintAgent | undefined {
-  const agent = entryOf(node, 'agent')?.value
-  if (agent?.kind === 'map') return agentOf('its agent', agent)
+  const agent = findEntry(node, 'agent')?.value
+  if (agent?.kind === 'map') return getAgent('its agent', agent)
   const name = agentName(node)
   return name === undefined ? undefined : agents.get(name)
 }
@@ -204,16 +204,18 @@ export function agentName(node: YamlMap): string | undefined {
 }
 
 /** All texts that may contain templates. */
-function textsOf(node: YamlNode): YamlScalar[] {
+function getTexts(node: YamlNode): YamlScalar[] {
   if (node.kind === 'scalar') return typeof node.value === 'string' ? [node] : []
-  if (node.kind === 'list') return node.items.flatMap(textsOf)
-  return node.entries.filter(({ key }) => !noTemplates.has(snake(key))).flatMap(({ value }) => textsOf(value))
+  if (node.kind === 'list') return node.items.flatMap(getTexts)
+  return node.entries
+    .filter(({ key }) => !noTemplates.has(snake(key)))
+    .flatMap(({ value }) => getTexts(value))
 }
 
 /** Finds the entry of a key, in snake_case or camelCase. */
-export function entryOf(node: YamlNode | undefined, key: string): YamlEntry | undefined {
+export function findEntry(node: YamlNode | undefined, key: string): YamlEntry | undefined {
   if (node?.kind !== 'map') return undefined
-  const { asWritten, inSnake } = keysOf(node)
+  const { asWritten, inSnake } = getKeys(node)
   return asWritten.get(key) ?? inSnake.get(key)
 }
 
@@ -225,7 +227,7 @@ interface Keys {
 /** Caches the keys of each map: every rule looks up keys on every step, most of which are absent. */
 const knownKeys = new WeakMap<YamlMap, Keys>()
 
-function keysOf(node: YamlMap): Keys {
+function getKeys(node: YamlMap): Keys {
   const known = knownKeys.get(node)
   if (known) return known
   const asWritten = new Map<string, YamlEntry>()
@@ -245,12 +247,12 @@ function mapEntries(node: YamlNode | undefined) {
 }
 
 export function textAt(node: YamlNode | undefined, key: string): string | undefined {
-  const value = entryOf(node, key)?.value
+  const value = findEntry(node, key)?.value
   return value?.kind === 'scalar' && typeof value.value === 'string' ? value.value : undefined
 }
 
 export function plainAt(node: YamlNode | undefined, key: string): Json | undefined {
-  const value = entryOf(node, key)?.value
+  const value = findEntry(node, key)?.value
   return value === undefined ? undefined : plainValue(value)
 }
 

@@ -1,29 +1,28 @@
 /** Infers the kind of value that a step yields, as far as the file declares it. */
 import { isObject, type Json } from '../../../base/json.ts'
+import { getBuiltin, isBuiltinName } from '../../parse/builtins.ts'
 import { plainValue, type YamlEntry, type YamlNode } from '../../yaml/yaml-tree.ts'
-import { entryOf, type LintStep, plainAt, textAt } from './lint-view.ts'
+import { findEntry, type LintStep, plainAt, textAt } from './lint-view.ts'
 
 export type OutputKind = 'object' | 'array' | 'text' | 'scalar' | 'unknown'
 
-/** Built-ins that always yield an object. */
-const makeObjects = new Set(['wrap_dict', 'ensure_object', 'extract_from_text'])
-
 export function outputKind(step: LintStep): OutputKind {
-  if (step.kind === 'parallel') return 'object'
+  if (step.kind === 'parallel') return textAt(step.node, 'merge_strategy') === 'list' ? 'array' : 'object'
   if (step.kind === 'map') return 'array'
   if (step.kind === 'hitl') return classifyOutput(plainAt(step.node, 'input_schema') ?? true)
   if (step.kind !== 'step') return 'unknown'
   if (isUnheld(step)) return 'unknown'
-  const schema = schemaOf(step)
+  const schema = findSchemaNode(step)
   if (schema) return classifyOutput(plainValue(schema))
   if (step.agent) return 'text'
-  return makeObjects.has(builtinName(step) ?? '') ? 'object' : 'unknown'
+  const name = builtinName(step) ?? ''
+  return (isBuiltinName(name) ? getBuiltin(name).output : undefined) ?? 'unknown'
 }
 
 /** The effective schema of a step: its own, else its agent's, in the order of the compiler. */
-export function schemaOf(step: LintStep): YamlNode | undefined {
+export function findSchemaNode(step: LintStep): YamlNode | undefined {
   return (
-    entryOf(step.node, 'output_schema')?.value ??
+    findEntry(step.node, 'output_schema')?.value ??
     ofProcessing(step.node) ??
     step.agent?.schema ??
     ofProcessing(step.agent?.node)
@@ -39,7 +38,7 @@ export function isUnheld(step: LintStep): boolean {
 
 /** An empty schema declares nothing, so the next source is used. */
 function ofProcessing(node: YamlNode | undefined): YamlNode | undefined {
-  const schema = entryOf(findProcessing(node)?.value, 'schema')?.value
+  const schema = findEntry(findProcessing(node)?.value, 'schema')?.value
   const isEmpty =
     (schema?.kind === 'map' && schema.entries.length === 0) ||
     (schema?.kind === 'scalar' && schema.value === true)
@@ -48,7 +47,7 @@ function ofProcessing(node: YamlNode | undefined): YamlNode | undefined {
 
 /** The `processing` of a step, which may also be under `meta`. */
 export function findProcessing(node: YamlNode | undefined): YamlEntry | undefined {
-  return entryOf(node, 'processing') ?? entryOf(entryOf(node, 'meta')?.value, 'processing')
+  return findEntry(node, 'processing') ?? findEntry(findEntry(node, 'meta')?.value, 'processing')
 }
 
 /** Names of the original project end in `builtins.NAME`. */
@@ -59,7 +58,8 @@ export function builtinName({ node }: LintStep): string | undefined {
 /** Does the step call an import or a built-in function? Those have no structured output. */
 export function callsNoModel(step: LintStep): boolean {
   const uses = textAt(step.node, 'uses') ?? ''
-  return uses.startsWith('imports.') || ['wrap_dict', 'ensure_object'].includes(builtinName(step) ?? '')
+  const name = builtinName(step) ?? ''
+  return uses.startsWith('imports.') || (isBuiltinName(name) && getBuiltin(name).calls !== 'model')
 }
 
 export function classifyOutput(schema: Json): OutputKind {

@@ -2,15 +2,15 @@
 import { isObject, type Json } from '../../../base/json.ts'
 import { child } from '../../../base/pointer.ts'
 import { checkSchema } from '../../../domain/parse/parsed.ts'
-import { mapOf } from '../../../schema/build/composite-schemas.ts'
-import { membersOf, project } from '../../../schema/build/project.ts'
+import { buildMapSchema } from '../../../schema/build/composite-schemas.ts'
+import { listMembers, project } from '../../../schema/build/project.ts'
 import type { JsonSchema } from '../../../schema/json-schema.ts'
-import { declares, valuesOf } from '../../../schema/values/schema-values.ts'
+import { declares, getValueLookup } from '../../../schema/values/schema-values.ts'
 import { isAbsent } from '../../../schema/values/value-set.ts'
-import { partsOf, templateMarks } from '../../templates/template-marks.ts'
+import { splitReference, templateMarks } from '../../templates/template-marks.ts'
 import { plainValue, type YamlNode } from '../../yaml/yaml-tree.ts'
-import { entryOf, type LintStep, type LintView, perView, plainAt, textAt } from './lint-view.ts'
-import { builtinName, isUnheld, schemaOf } from './output-kind.ts'
+import { findEntry, type LintStep, type LintView, perView, plainAt, textAt } from './lint-view.ts'
+import { builtinName, findSchemaNode, isUnheld } from './output-kind.ts'
 import { stepNamed } from './step-scope.ts'
 
 /** The target of a reference: the schema of the whole value, and the path into it. */
@@ -42,7 +42,7 @@ export function outputSchema(view: LintView, step: LintStep): JsonSchema | undef
 }
 
 function schemaOfKind(view: LintView, step: LintStep): JsonSchema | undefined {
-  if (step.kind === 'hitl') return usable(entryOf(step.node, 'input_schema')?.value) ?? true
+  if (step.kind === 'hitl') return usable(findEntry(step.node, 'input_schema')?.value) ?? true
   if (step.kind === 'parallel') return schemaOfBranches(view, step)
   if (step.kind === 'map') {
     const last = step.inside.findLast(({ sequence, index }) => index === sequence.length - 1)
@@ -50,28 +50,30 @@ function schemaOfKind(view: LintView, step: LintStep): JsonSchema | undefined {
   }
   if (step.kind !== 'step') return undefined
   if (isUnheld(step)) return undefined
-  const own = schemaOf(step)
+  const own = findSchemaNode(step)
   if (own) return usable(own)
   if (step.agent) return { type: 'string' }
   const uses = textAt(step.node, 'uses') ?? ''
   if (uses.startsWith('imports.')) return importedOutput(view, uses.slice('imports.'.length))
-  const key = textAt(entryOf(step.node, 'params')?.value, 'key') ?? 'value'
+  const key = textAt(findEntry(step.node, 'params')?.value, 'key') ?? 'value'
   if (builtinName(step) === 'wrap_dict')
-    return mapOf({ [key]: { schema: small(givenSchema(view, step)), certain: true } })
+    return buildMapSchema({ [key]: { schema: small(givenSchema(view, step)), certain: true } })
   if (builtinName(step) === 'extract_from_text')
-    return usable(entryOf(entryOf(step.node, 'params')?.value, 'schema')?.value)
+    return usable(findEntry(findEntry(step.node, 'params')?.value, 'schema')?.value)
   return undefined
 }
 
+const keep = 'keep_branches'
+
 function schemaOfBranches(view: LintView, step: LintStep): JsonSchema | undefined {
-  const branches = entryOf(step.node, 'branches')?.value
-  if (branches?.kind !== 'map') return undefined
+  const branches = findEntry(step.node, 'branches')?.value
+  if (branches?.kind !== 'map' || (textAt(step.node, 'merge_strategy') ?? keep) !== keep) return undefined
   const members = branches.entries.map(({ key, value }) => {
     const node = value.kind === 'list' ? value.items.at(-1) : value
     const last = step.inside.findLast((inner) => inner.node === node)
     return [key, { schema: (last && outputSchema(view, last)) ?? true, certain: true }] as const
   })
-  return mapOf(Object.fromEntries(members))
+  return buildMapSchema(Object.fromEntries(members))
 }
 
 function importedOutput(view: LintView, name: string): JsonSchema | undefined {
@@ -98,17 +100,17 @@ export function usable(node: YamlNode | undefined): JsonSchema | undefined {
 }
 
 /** The schema of `previous_step` for a step. */
-export function previousOf(view: LintView, step: LintStep): Omit<Referred, 'path'> | undefined {
+export function findPreviousSchema(view: LintView, step: LintStep): Omit<Referred, 'path'> | undefined {
   const before = step.sequence[step.index - 1]
   if (before) return named(view, before)
   const { parent } = step
   if (parent === undefined) return inputOfFile(view)
-  if (parent.kind === 'map') return itemOf(view, parent)
+  if (parent.kind === 'map') return getItem(view, parent)
   // The first step of a loop body gets the value before the loop or, from the second iteration on, the last
   // output of the body.
   if (parent.kind === 'loop') return undefined
-  const input = entryOf(parent.node, 'input')?.value
-  if (input === undefined) return previousOf(view, parent)
+  const input = findEntry(parent.node, 'input')?.value
+  if (input === undefined) return findPreviousSchema(view, parent)
   const schema = givenSchema(view, parent)
   return schema === undefined ? undefined : { schema, whose: `the input of "${parent.label}"` }
 }
@@ -119,14 +121,14 @@ function named(view: LintView, step: LintStep): Omit<Referred, 'path'> | undefin
 }
 
 function inputOfFile({ document }: LintView): Omit<Referred, 'path'> | undefined {
-  const schema = usable(entryOf(document.root, 'input_schema')?.value)
+  const schema = usable(findEntry(document.root, 'input_schema')?.value)
   return schema === undefined ? undefined : { schema, whose: 'the input of the pipeline' }
 }
 
-function itemOf(view: LintView, map: LintStep): Omit<Referred, 'path'> | undefined {
-  const over = textAt(entryOf(map.node, 'map')?.value, 'iterable_input')
+function getItem(view: LintView, map: LintStep): Omit<Referred, 'path'> | undefined {
+  const over = textAt(findEntry(map.node, 'map')?.value, 'iterable_input')
   const path = over?.replace(/^\{\{\s*|\s*\}\}$/g, '') ?? ''
-  const list = /^[\w.-]+$/.test(path) ? referred(view, map, partsOf(path)) : undefined
+  const list = /^[\w.-]+$/.test(path) ? referred(view, map, splitReference(path)) : undefined
   if (list === undefined || list.path.length > 0 || !isObject(list.schema)) return undefined
   const items = list.schema['items']
   // A schema with `$ref` cannot be used outside of its document.
@@ -141,7 +143,7 @@ export function referred(
   [root = '', ...rest]: readonly string[],
 ): Referred | undefined {
   if (root === 'previous_step') {
-    const found = previousOf(view, step)
+    const found = findPreviousSchema(view, step)
     // V-T1 reports `.output` here; the rest of the path is checked without it.
     const isMisnamed = rest[0] === 'output' && found !== undefined && !declares(found.schema, ['output'])
     return onward(found, isMisnamed ? rest.slice(1) : rest)
@@ -149,7 +151,7 @@ export function referred(
   if (root === 'input' || root === 'initial_input') return onward(inputOfFile(view), rest)
   if (root === 'item') {
     for (let at: LintStep | undefined = step.parent; at; at = at.parent)
-      if (at.kind === 'map') return onward(itemOf(view, at), rest)
+      if (at.kind === 'map') return onward(getItem(view, at), rest)
   }
   if (root !== 'steps') return undefined
   const [name = '', ...path] = rest
@@ -164,8 +166,8 @@ function onward(found: Omit<Referred, 'path'> | undefined, path: readonly string
 
 /** The schema of a step's input: its `input`, else `previous_step`. */
 export function givenSchema(view: LintView, step: LintStep): JsonSchema | undefined {
-  const input = entryOf(step.node, 'input')?.value
-  return input === undefined ? previousOf(view, step)?.schema : filledSchema(view, step, input)
+  const input = findEntry(step.node, 'input')?.value
+  return input === undefined ? findPreviousSchema(view, step)?.schema : filledSchema(view, step, input)
 }
 
 function filledSchema(view: LintView, step: LintStep, node: YamlNode): JsonSchema | undefined {
@@ -185,12 +187,12 @@ function filledSchema(view: LintView, step: LintStep, node: YamlNode): JsonSchem
   if (others.length > 0 || !mark.whole) return { type: 'string' }
   const [reference] = mark.references
   const found =
-    reference && mark.filters.length === 0 ? referred(view, step, partsOf(reference.text)) : undefined
+    reference && mark.filters.length === 0 ? referred(view, step, splitReference(reference.text)) : undefined
   return found?.path.length === 0 ? found.schema : undefined
 }
 
 /** The context before the first step. */
-export const contextOf = perView(({ document }): { readonly [key: string]: Json } => {
+export const getInitialContext = perView(({ document }): { readonly [key: string]: Json } => {
   const context = plainAt(document.root, 'context')
   return isObject(context) ? (context as { [key: string]: Json }) : {}
 })
@@ -216,13 +218,13 @@ export function openAt(schema: JsonSchema, path: readonly string[]): UndeclaredM
   const parent = project(schema, pointer).schema
   return {
     member,
-    names: membersOf(parent).map(({ name }) => name),
+    names: listMembers(parent).map(({ name }) => name),
     allowsMore: allowsMore(parent),
   }
 }
 
 export function leadsNowhere(schema: JsonSchema, path: readonly string[]): boolean {
-  return path.length > 0 && isAbsent(valuesOf(schema)(path))
+  return path.length > 0 && isAbsent(getValueLookup(schema)(path))
 }
 
 const saysMore = ['additionalProperties', 'patternProperties', 'unevaluatedProperties', 'propertyNames']

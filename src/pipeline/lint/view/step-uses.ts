@@ -1,13 +1,13 @@
 /** Finds the uses of a step's output. */
 
-import { partsOf } from '../../templates/template-marks.ts'
-import { entryOf, type LintStep, type LintView, perView } from './lint-view.ts'
+import { splitReference } from '../../templates/template-marks.ts'
+import { findEntry, type LintStep, type LintView, perView } from './lint-view.ts'
 
 /** Does the next step take the output as its input, by naming it or by having no input of its own? */
 export function consumes(next: LintStep, step: LintStep): boolean {
   // Branches and bodies are not analysed: assume that they use it, so that no false finding is reported.
   if (next.kind !== 'step' && next.kind !== 'hitl') return true
-  if (entryOf(next.node, 'input') === undefined && next.kind === 'step') return true
+  if (findEntry(next.node, 'input') === undefined && next.kind === 'step') return true
   return next.marks.some(({ references }) =>
     references.some(({ text }) => isPrevious(text) || namesStep(text, step)),
   )
@@ -40,11 +40,11 @@ export function isNamed(view: LintView, { name }: LintStep): boolean {
 }
 
 export function isPrevious(reference: string): boolean {
-  return partsOf(reference)[0] === 'previous_step'
+  return splitReference(reference)[0] === 'previous_step'
 }
 
 /** A bare `steps` passes on all outputs. */
 function namesStep(reference: string, { name }: LintStep): boolean {
-  const [root, second] = partsOf(reference)
+  const [root, second] = splitReference(reference)
   return root === 'steps' && (second === undefined || second === name)
 }

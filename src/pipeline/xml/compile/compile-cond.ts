@@ -25,7 +25,7 @@ export function compileCond(compiling: Compiling, cond: CondNode, around: Around
   const routes: Route[] = []
   let elseTo: string[] | undefined
   for (const [index, each] of cond.cases.entries()) {
-    const condition = testOf(compiling, each, { around, inputs, index })
+    const condition = toTest(compiling, each, { around, inputs, index })
     const gate: Gate = { router, targets: new Set() }
     const inside: NodeContext = { ...context, prefix: `${router}.`, after: [router], gate }
     let made = compiling.compile(each.body, gated(scope, router, inputs), inside)
@@ -58,11 +58,11 @@ export function compileCond(compiling: Compiling, cond: CondNode, around: Around
     },
     context,
   )
-  return { value: eitherOf(values), exits }
+  return { value: joinValues(values), exits }
 }
 
 /** The condition of a case; the values that it reads become inputs of the routing node. */
-function testOf(
+function toTest(
   compiling: Compiling,
   { test }: CaseNode,
   { around, inputs, index }: { around: Around; inputs: Map<string, readonly Source[]>; index: number },
@@ -90,7 +90,7 @@ function testOf(
   return read.condition
 }
 
-function eitherOf(values: readonly Value[]): Value {
+function joinValues(values: readonly Value[]): Value {
   const schemas = values.map(({ schema }) => schema)
   return {
     schema: schemas.length > 1 ? { anyOf: schemas } : (schemas[0] ?? true),
@@ -233,10 +233,10 @@ function readOperand(reading: Reading): Json {
     throw new Fault(reading.at, 'a name, a text in quotes, a number, true, false or null is wanted here')
   const read = readExpression(braced === undefined ? bare : bare.slice(2, -2))
   if (!read.ok) throw new Fault(start, read.error.message, read.error.hint)
-  return operandOf(read.expression, reading)
+  return toOperand(read.expression, reading)
 }
 
-function operandOf(expression: Expression, reading: Reading): Json {
+function toOperand(expression: Expression, reading: Reading): Json {
   const { operands, prefix } = reading
   if (expression.kind === 'literal') return expression.value
   if (expression.kind === 'path') {

@@ -127,13 +127,13 @@ function isWithin(inner: OutputFormat, outer: OutputFormat): boolean {
 function isNarrower(inner: string, outer: string): boolean {
   if (inner === outer) return true
   if (inner === 'integer' && outer === 'number') return true
-  const [a, b] = [itemOf(inner), itemOf(outer)]
+  const [a, b] = [getItem(inner), getItem(outer)]
   if (a === undefined || b === undefined) return false
   return b === '' || (a !== '' && isNarrower(a, b))
 }
 
 /** `string` for `string[]`; empty for a list of anything; `undefined` for a type that is not a list. */
-function itemOf(name: string): string | undefined {
+function getItem(name: string): string | undefined {
   if (name === 'array' || name === '[]') return ''
   return name.endsWith('[]') ? name.slice(0, -2).trimEnd() : undefined
 }

@@ -20,19 +20,19 @@ export function compileExpression(
     case 'literal':
       return conforming(compiling, { value: fixed(expression.value), exits: [] }, { context, range })
     case 'call':
-      return compileCall(compiling, callOf(expression, range), { scope, context })
+      return compileCall(compiling, toCall(expression, range), { scope, context })
     case 'path': {
       const { name, path } = expression
       const value = scope.get(name)
       if (value === undefined) return unknown(compiling, name, { scope, range })
       const made =
-        path.length === 0 ? { value, exits: [] } : partOf(compiling, value, { name, path, context, range })
+        path.length === 0 ? { value, exits: [] } : getPart(compiling, value, { name, path, context, range })
       return conforming(compiling, made, { context, range })
     }
   }
 }
 
-function callOf({ template, args }: Extract<Expression, { kind: 'call' }>, range: TextRange): CallNode {
+function toCall({ template, args }: Extract<Expression, { kind: 'call' }>, range: TextRange): CallNode {
   return {
     kind: 'call',
     template,
@@ -66,7 +66,7 @@ interface Part extends At {
 }
 
 /** Takes a part of a value: at compile time if the value is known, else by a node at run time. */
-function partOf(compiling: Compiling, value: Value, part: Part): Made {
+function getPart(compiling: Compiling, value: Value, part: Part): Made {
   const parts = compiling.parts.get(value) ?? new Map<string, Made>()
   compiling.parts.set(value, parts)
   const key = part.path.join('.')

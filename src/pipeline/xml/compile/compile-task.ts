@@ -58,7 +58,7 @@ const aboutNames = 'A name in double braces stands for the input of that name.'
 
 function compileAtomic(compiling: Compiling, task: AtomicTask, { scope, context }: Around): Made {
   const { wanted, ...before } = context
-  const given = inputsOf(compiling, task, { scope, context: before })
+  const given = getInputs(compiling, task, { scope, context: before })
   const visible = extended(scope, given)
   const inputs = new Map<string, readonly Source[]>()
   if (task.context.inherit === 'full')
@@ -78,18 +78,18 @@ function compileAtomic(compiling: Compiling, task: AtomicTask, { scope, context 
       inputs,
       contracts: { input: { type: 'object', required: [...inputs.keys()] }, output: schema },
       instructions: named ? `${description.text}\n\n${aboutNames}` : description.text,
-      ...dataOf(wanted, compiling.settings),
+      ...toData(wanted, compiling.settings),
     },
     { context: before, range },
   )
-  return { value: resultOf(compiling, id, { wanted, task, context: before }), exits: [id] }
+  return { value: toResult(compiling, id, { wanted, task, context: before }), exits: [id] }
 }
 
 /**
  * Tolerates variants of JSON syntax, but not other types: a declared type must match. Explicit settings
  * override this; a text stays a text, even if they enable structured output.
  */
-function dataOf(format: OutputFormat | undefined, settings: GivenProcessing): { data?: Data } {
+function toData(format: OutputFormat | undefined, settings: GivenProcessing): { data?: Data } {
   const isText = format === undefined || format.type === 'text'
   const ofTexts = Object.entries(settings).filter(
     ([key, value]) => value === 'off' || !['structured_output', 'aop'].includes(key),
@@ -116,7 +116,7 @@ export function modelId(provider: string): string {
  * Declared output is already a JSON value. For other output, a node that detects JSON is added lazily, when
  * the value is first read.
  */
-function resultOf(
+function toResult(
   compiling: Compiling,
   id: string,
   { wanted, task, context }: { wanted: OutputFormat | undefined; task: AtomicTask; context: NodeContext },
@@ -139,7 +139,7 @@ function resultOf(
 }
 
 /** The inputs that the task itself declares. */
-function inputsOf(compiling: Compiling, task: TaskNode, { scope, context }: Around): Map<string, Value> {
+function getInputs(compiling: Compiling, task: TaskNode, { scope, context }: Around): Map<string, Value> {
   const values = new Map<string, Value>()
   if (task.inputSource)
     values.set(
@@ -152,7 +152,7 @@ function inputsOf(compiling: Compiling, task: TaskNode, { scope, context }: Arou
 
 function compileSequence(compiling: Compiling, task: SequentialTask, { scope, context }: Around): Made {
   const { wanted, ...before } = context
-  let visible = extended(scope, inputsOf(compiling, task, { scope, context: before }))
+  let visible = extended(scope, getInputs(compiling, task, { scope, context: before }))
   const also = new Map(context.also ?? [])
   let after = context.after
   let last = nothing
@@ -176,7 +176,7 @@ function compileSequence(compiling: Compiling, task: SequentialTask, { scope, co
 /** Unrolls the reduction: one round per input. */
 function compileReduce(compiling: Compiling, task: ReduceTask, { scope, context }: Around): Made {
   const { wanted, ...before } = context
-  const inputs = inputsOf(compiling, { ...task, inputs: [] } as TaskNode, { scope, context: before })
+  const inputs = getInputs(compiling, { ...task, inputs: [] } as TaskNode, { scope, context: before })
   let accumulator: Value | undefined =
     task.initialValue === undefined ? undefined : fixed(detectJson(task.initialValue).value as Json)
   let after = context.after

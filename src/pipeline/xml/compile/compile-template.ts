@@ -76,10 +76,10 @@ export function compileTemplate(
         ok: true,
         compiled: {
           envelope: {
-            objective: objectiveOf(file),
+            objective: getObjective(file),
             inputs,
             outputContract: { schema: made.value.schema === true ? {} : made.value.schema },
-            metadata: { pipeline: nameOf(file) },
+            metadata: { pipeline: getName(file) },
           },
           draft: { nodes: builder.nodes, edges: builder.edges, output },
           capabilities: templateCapabilities(file),
@@ -195,12 +195,12 @@ function compileMain(compiling: Compiling): Made | undefined {
 }
 
 /** The name of the template; else the name of the file, without folder and extension. */
-function nameOf({ main, source }: TemplateFile): string {
+function getName({ main, source }: TemplateFile): string {
   if (!('kind' in main)) return main.name
   return (source.name.split(/[\\/]/).at(-1) ?? source.name).replace(/\.xml$/i, '')
 }
 
-function objectiveOf({ main, source }: TemplateFile): string {
+function getObjective({ main, source }: TemplateFile): string {
   const described = (body: BodyNode | TemplateNode): string => {
     if (!('kind' in body)) return described(body.body) || `Template ${body.name}`
     return body.kind === 'task' ? body.description.text : ''
@@ -244,7 +244,7 @@ interface TemplateRun {
 export function templateResult(run: TemplateRun, tasks: ReadonlyMap<string, TaskResult>): TaskResult {
   if (run.status === 'completed') return taskResult({ output: { value: run.output ?? null } })
   if (run.status !== 'failed' && run.status !== 'cancelled') return taskResult({ waitingFor: 'a person' })
-  return taskResult({ error: errorOf(run, tasks) })
+  return taskResult({ error: toError(run, tasks) })
 }
 
 /** The result for a file that cannot run with these inputs. */
@@ -261,7 +261,7 @@ function isAboutInput({ code }: Issue): boolean {
   return code === 'template/input'
 }
 
-function errorOf(run: TemplateRun, tasks: ReadonlyMap<string, TaskResult>): ErrorEnvelope {
+function toError(run: TemplateRun, tasks: ReadonlyMap<string, TaskResult>): ErrorEnvelope {
   // Nodes that never started neither failed nor returned anything.
   const begun = [...tasks].filter(
     ([, { status, notes }]) => status !== 'CONTINUATION' && notes['skipped'] === undefined,

@@ -77,7 +77,7 @@ function readOne(reading: Reading, depth: number): Expression {
   skipSpace(reading)
   if (depth > deepest) throw fault(reading, `calls are nested more than ${deepest} deep`)
   const literal = take(reading, /"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/y)
-  if (literal !== undefined) return { kind: 'literal', value: literalOf(reading, literal) }
+  if (literal !== undefined) return { kind: 'literal', value: toLiteral(reading, literal) }
   const name = take(reading, /[A-Za-z_][A-Za-z0-9_-]*/y)
   if (name === undefined)
     throw fault(
@@ -109,7 +109,7 @@ function readArgs(reading: Reading, depth: number): Expression[] {
   }
 }
 
-function literalOf(reading: Reading, literal: string): Json {
+function toLiteral(reading: Reading, literal: string): Json {
   if (!literal.startsWith("'") && !literal.startsWith('"')) return Number(literal)
   try {
     const inner = literal.slice(1, -1)

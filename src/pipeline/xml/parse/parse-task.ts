@@ -142,7 +142,7 @@ function parseBase(element: Element, parsing: Parsing, parseInner: ParseInner): 
     find(parsing, element.range, { message: 'a task says what is to be done', hint: 'Add <description>' })
   if (described) checkShape(described, { attributes: [], children: [], text: true }, parsing)
   if (slot) checkName(slot, 'output_slot', parsing)
-  const inputSource = source && sourceOf(source, parsing)
+  const inputSource = source && getSource(source, parsing)
   return {
     range: element.range,
     description: described
@@ -158,7 +158,7 @@ function parseBase(element: Element, parsing: Parsing, parseInner: ParseInner): 
   }
 }
 
-function sourceOf(
+function getSource(
   { value, range }: { readonly value: string; readonly range: Element['range'] },
   parsing: Parsing,
 ): NamedExpression | undefined {

@@ -159,7 +159,7 @@ function parseCall(element: Element, parsing: Parsing): BodyNode | undefined {
     })
   return template === undefined
     ? undefined
-    : { kind: 'call', template, args, range: element.range, ...slotOf(element, parsing) }
+    : { kind: 'call', template, args, range: element.range, ...getSlot(element, parsing) }
 }
 
 function parseCond(element: Element, parsing: Parsing): BodyNode | undefined {
@@ -167,7 +167,7 @@ function parseCond(element: Element, parsing: Parsing): BodyNode | undefined {
   const found = elementsIn(element).filter(({ name }) => name === 'case')
   const cases = found.flatMap((each, index): CaseNode[] => {
     checkShape(each, { attributes: ['test'], children: bodyNames, text: true }, parsing)
-    const test = testOf(each)
+    const test = toTest(each)
     if (test === undefined && index < found.length - 1)
       find(parsing, each.range, {
         message: 'a <case> without a test is always taken, so the cases after it never are',
@@ -177,25 +177,25 @@ function parseCond(element: Element, parsing: Parsing): BodyNode | undefined {
     return body ? [{ body, range: each.range, ...(test && { test }) }] : []
   })
   const last = found.at(-1)
-  if (!found.some((each) => testOf(each)) && parsing.findings.length === 0)
+  if (!found.some((each) => toTest(each)) && parsing.findings.length === 0)
     find(parsing, element.range, { message: '<cond> has a <case> with a test' })
-  else if (last && testOf(last))
+  else if (last && toTest(last))
     find(parsing, element.range, {
       message: 'no case is taken when every test is false',
       hint: 'Add a last <case> without a test',
     })
-  return { kind: 'cond', cases, range: element.range, ...slotOf(element, parsing) }
+  return { kind: 'cond', cases, range: element.range, ...getSlot(element, parsing) }
 }
 
 /** `test="true"` counts as no test. */
-function testOf(element: Element): CaseNode['test'] {
+function toTest(element: Element): CaseNode['test'] {
   const test = element.attributes.get('test')
   return test === undefined || test.value.trim() === 'true'
     ? undefined
     : { text: test.value, range: test.range }
 }
 
-function slotOf(element: Element, parsing: Parsing): { outputSlot?: string } {
+function getSlot(element: Element, parsing: Parsing): { outputSlot?: string } {
   const slot = readWord(element, 'output_slot', parsing)
   if (slot) checkName(slot, 'output_slot', parsing)
   return slot ? { outputSlot: slot.value } : {}

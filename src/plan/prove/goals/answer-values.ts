@@ -7,8 +7,8 @@ import { tokens } from '../../../base/pointer.ts'
 import type { Source } from '../../../domain/plan.ts'
 import { type ParsedCondition, parseCondition } from '../../../schema/condition/condition.ts'
 import { mapPaths } from '../../../schema/condition/expr.ts'
-import { type World, worldOf } from '../../../schema/values/known-values.ts'
-import { type Path, valuesOf } from '../../../schema/values/schema-values.ts'
+import { createWorld, type World } from '../../../schema/values/known-values.ts'
+import { getValueLookup, type Path } from '../../../schema/values/schema-values.ts'
 import { assumeAll, decide, type Verdict } from '../../../schema/values/solve.ts'
 import { join, meet, nothing, onlyMissing, type ValueSet } from '../../../schema/values/value-set.ts'
 import type { Resolved, Slot } from '../proof-request.ts'
@@ -50,7 +50,7 @@ interface Setting {
 export function settingsFor(paths: readonly Path[], resolved: Resolved): readonly Setting[] {
   const slots = new Set(paths.map((path) => slotFor(path, resolved)).filter((slot) => slot !== undefined))
   return choicesFor([...slots], resolved).map((choice) => {
-    const world = worldOf(lookupFor(choice, resolved))
+    const world = createWorld(lookupFor(choice, resolved))
     const said = assurances(choice, resolved)
     return { world, assured: assumeAll(said, world), said }
   })
@@ -138,7 +138,7 @@ function anyOf(slots: readonly Slot[], resolved: Resolved): Choice {
 
 function lookupFor(choice: Choice, resolved: Resolved): (path: Path) => ValueSet {
   const known = new Map<string, ValueSet>()
-  const caller = valuesOf(resolved.callerSchema)
+  const caller = getValueLookup(resolved.callerSchema)
   return (path) => {
     const key = path.join('\n')
     let set = known.get(key)

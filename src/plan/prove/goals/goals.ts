@@ -46,7 +46,7 @@ export interface Judgement {
 }
 
 /** Prepares constraints for the prover: each gets a unique id. */
-export function goalsOf(constraints: readonly Constraint[]): readonly Goal[] {
+export function toGoals(constraints: readonly Constraint[]): readonly Goal[] {
   const used = new Map<string, number>()
   return constraints.map((given) => {
     const base = given.constraintId || `c_${sha256Hex(canonicalJson(given.expr)).slice(0, 12)}`
@@ -76,7 +76,7 @@ export function judgeGoal(goal: Goal, resolved: Resolved): Judgement {
     condition,
     settings.flatMap((setting) => setting.assured),
   )
-  const producers = producersOf(paths, resolved)
+  const producers = findProducers(paths, resolved)
   const worlds = settings.map(({ world }) => world)
   const unlike = neverNumbers(condition.expr, worlds)
   if (assured === 'false' || assured === 'impossible') {
@@ -120,7 +120,7 @@ function isOwned(path: Path, resolved: Resolved): boolean {
   return slot?.sources.some((source) => owns(source, path.slice(slot.prefix.length), resolved)) ?? false
 }
 
-function producersOf(paths: readonly Path[], resolved: Resolved): ResolvedNode[] {
+function findProducers(paths: readonly Path[], resolved: Resolved): ResolvedNode[] {
   const found = paths.flatMap((path) => slotFor(path, resolved)?.sources ?? [])
   const nodes = found.flatMap((source) => ('node' in source ? [source.node] : []))
   return [...new Set(nodes)].flatMap((id) => resolved.byId.get(id) ?? [])
@@ -282,7 +282,7 @@ interface Conflict {
 type Given = 'assured' | 'schemas'
 
 /** `goals` are the constraints that are satisfiable alone. */
-export function conflictOf(
+export function findConflict(
   goals: readonly Goal[],
   resolved: Resolved,
   given: Given = 'assured',

@@ -3,17 +3,17 @@
 import { closest } from '../../../base/closest.ts'
 import { child } from '../../../base/pointer.ts'
 import type { Diagnostic } from '../../../domain/diagnostic.ts'
-import { membersOf, project } from '../../../schema/build/project.ts'
+import { listMembers, project } from '../../../schema/build/project.ts'
 import { conditionVars, parseCondition, testedForAbsence } from '../../../schema/condition/condition.ts'
 import type { ParsedCondition } from '../../../schema/condition/expr.ts'
 import type { JsonSchema } from '../../../schema/json-schema.ts'
-import { worldOf } from '../../../schema/values/known-values.ts'
-import { declares, valuesOf } from '../../../schema/values/schema-values.ts'
+import { createWorld } from '../../../schema/values/known-values.ts'
+import { declares, getValueLookup } from '../../../schema/values/schema-values.ts'
 import { decide } from '../../../schema/values/solve.ts'
 import { isAbsent } from '../../../schema/values/value-set.ts'
 import { createDiagnostic } from '../../diagnostics.ts'
 import type { Resolved, ResolvedNode } from '../proof-request.ts'
-import { targetsOf } from '../scenarios/scenario.ts'
+import { listRouteTargets } from '../scenarios/scenario.ts'
 
 export function dag(resolved: Resolved): readonly Diagnostic[] {
   const { graph, nodes, scenarios } = resolved
@@ -46,10 +46,10 @@ export function dag(resolved: Resolved): readonly Diagnostic[] {
  * the route.
  */
 function bypassed({ id: router, draft }: ResolvedNode, { graph, byId }: Resolved): Diagnostic[] {
-  return [...targetsOf(draft)].flatMap((target) =>
+  return [...listRouteTargets(draft)].flatMap((target) =>
     (graph.incoming.get(target) ?? [])
       .filter(({ kind, when, from }) => {
-        const isRoute = targetsOf(byId.get(from)?.draft).has(target)
+        const isRoute = listRouteTargets(byId.get(from)?.draft).has(target)
         return kind === 'control' && when !== 'fail' && !isRoute && graph.ancestors(router).has(from)
       })
       .map(({ from }) =>
@@ -82,7 +82,7 @@ export function exits({ draft, id, output }: ResolvedNode): Diagnostic[] {
     ]
   const unknown = unknownPaths(parsed.condition, output, id)
   if (unknown.length > 0) return unknown
-  if (decide(parsed.condition, worldOf(valuesOf(output))) !== 'false') return []
+  if (decide(parsed.condition, createWorld(getValueLookup(output))) !== 'false') return []
   return [
     createDiagnostic('plan/loop-exit', {
       constraint: `loop.until of "${id}" can hold`,
@@ -101,7 +101,7 @@ function unknownPaths(condition: ParsedCondition, output: JsonSchema, id: string
   return conditionVars(condition).flatMap((path) => {
     const steps = path.split('.')
     if (path === '' || tested.has(path) || declares(output, steps)) return []
-    const isNever = isAbsent(valuesOf(output)(steps))
+    const isNever = isAbsent(getValueLookup(output)(steps))
     const names = namesAround(output, steps)
     // A schema that names nothing at this level allows any name.
     if (!isNever && names.length === 0) return []
@@ -124,5 +124,5 @@ function unknownPaths(condition: ParsedCondition, output: JsonSchema, id: string
 function namesAround(output: JsonSchema, steps: readonly string[]): string[] {
   const known = steps.findIndex((_, at) => !declares(output, steps.slice(0, at + 1)))
   const parent = project(output, steps.slice(0, known).reduce<string>(child, '')).schema
-  return membersOf(parent).map(({ name }) => name)
+  return listMembers(parent).map(({ name }) => name)
 }

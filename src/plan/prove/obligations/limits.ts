@@ -10,8 +10,8 @@ import { countAsks } from '../../../domain/plan/count-asks.ts'
 import type { Limits } from '../../../domain/plan.ts'
 import { isRaoPolicy } from '../../../domain/policy.ts'
 import { parseCondition } from '../../../schema/condition/condition.ts'
-import { type World, worldOf } from '../../../schema/values/known-values.ts'
-import { type Path, valuesOf } from '../../../schema/values/schema-values.ts'
+import { createWorld, type World } from '../../../schema/values/known-values.ts'
+import { getValueLookup, type Path } from '../../../schema/values/schema-values.ts'
 import { join, meet, nothing, onlyMissing, type ValueSet } from '../../../schema/values/value-set.ts'
 import { createDiagnostic } from '../../diagnostics.ts'
 import { neverNumber, neverNumbers } from '../goals/vacuous-truth.ts'
@@ -97,8 +97,8 @@ export function unlikeConditions(resolved: Resolved): readonly Diagnostic[] {
       what: `route ${i + 1} of "${id}"`,
     }))
     if (onOutput.length === 0 && onInput.length === 0) return []
-    const output = worldOf(valuesOf(node.output))
-    const input = worldOf(inputsOf(node, resolved))
+    const output = createWorld(getValueLookup(node.output))
+    const input = createWorld(getInputs(node, resolved))
     return [
       ...onOutput.flatMap((each) => unlike(each, node, output)),
       ...onInput.flatMap((each) => unlike(each, node, input)),
@@ -126,8 +126,8 @@ function unlike(
 }
 
 /** Returns the possible values at an input path: the join over all sources of the property, met with the input schema. */
-function inputsOf({ input, inputs }: ResolvedNode, resolved: Resolved): (path: Path) => ValueSet {
-  const allowed = valuesOf(input)
+function getInputs({ input, inputs }: ResolvedNode, resolved: Resolved): (path: Path) => ValueSet {
+  const allowed = getValueLookup(input)
   return (path) => {
     const [name, ...rest] = path
     if (name === undefined) return allowed(path)
@@ -149,7 +149,7 @@ export function spending(resolved: Resolved): readonly Diagnostic[] {
 
 /** Reports a limit on asks that the plan may exceed; a run that reaches it loses the work done before. */
 function asking({ request }: Resolved): Diagnostic[] {
-  const { maxAsks } = limitsOf(request)
+  const { maxAsks } = getEffectiveLimits(request)
   if (maxAsks === undefined) return []
   const { planner, runtime, onNodeFail } = request.envelope.policies
   const { askBeforeFinish, hitlRequiredFor, sideEffects } = planner.directives ?? {}
@@ -173,7 +173,7 @@ function asking({ request }: Resolved): Diagnostic[] {
 }
 
 function amounts({ request }: Resolved): readonly Diagnostic[] {
-  const limits = limitsOf(request)
+  const limits = getEffectiveLimits(request)
   if (limits.maxTokens === undefined && limits.maxCostUsd === undefined) return []
   const estimate = request.estimate?.(request.draft)
   if (estimate === undefined) return []
@@ -216,7 +216,7 @@ const names = [
   'maxReplans',
 ] as const satisfies (keyof Limits)[]
 
-export function limitsOf({ draft, envelope, limits }: ProveRequest): Limits {
+export function getEffectiveLimits({ draft, envelope, limits }: ProveRequest): Limits {
   return smallest([draft.limits, limits, ...saidIn(envelope)])
 }
 

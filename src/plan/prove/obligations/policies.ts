@@ -1,12 +1,12 @@
 /** Obligations on the caller's policies: planner policies, as far as a plan can violate them, and the names in all of them. */
 import { closest } from '../../../base/closest.ts'
 import type { Diagnostic } from '../../../domain/diagnostic.ts'
-import { namesOf } from '../../../domain/plan/node-summary.ts'
-import { engineMetrics, metricOf } from '../../../domain/policy/parse-policies.ts'
-import { membersOf } from '../../../schema/build/project.ts'
+import { listNodeNames } from '../../../domain/plan/node-summary.ts'
+import { engineMetrics, getTriggerMetric } from '../../../domain/policy/parse-policies.ts'
+import { listMembers } from '../../../schema/build/project.ts'
 import { parseCondition } from '../../../schema/condition/condition.ts'
 import type { JsonSchema } from '../../../schema/json-schema.ts'
-import { declares, valuesOf } from '../../../schema/values/schema-values.ts'
+import { declares, getValueLookup } from '../../../schema/values/schema-values.ts'
 import { assumeAll } from '../../../schema/values/solve.ts'
 import { createDiagnostic } from '../../diagnostics.ts'
 import { settingsFor } from '../goals/answer-values.ts'
@@ -46,13 +46,13 @@ export function variantProperty({
 }: Pick<Resolved, 'callerSchema' | 'slots'>): string | undefined {
   const names = [
     ...new Set([
-      ...membersOf(callerSchema).map(({ name }) => name),
+      ...listMembers(callerSchema).map(({ name }) => name),
       ...slots.flatMap(({ prefix }) => prefix),
     ]),
   ]
   const named = names.find((name) => name === 'copyVariants') ?? names.find((name) => /variants$/i.test(name))
   if (named !== undefined) return named
-  const lookup = valuesOf(callerSchema)
+  const lookup = getValueLookup(callerSchema)
   const lists = names.filter((name) => {
     const { lists: lengths, strings, objects } = lookup([name])
     return lengths !== undefined && !objects && strings.length === 0
@@ -212,11 +212,11 @@ function namedIn({ planner, runtime }: Resolved['request']['envelope']['policies
 function metricNames(resolved: Resolved): Diagnostic[] {
   const outputs = withBodies(resolved.nodes).map(({ output }) => output)
   return resolved.request.envelope.policies.runtime.flatMap((policy, index) => {
-    const metric = metricOf(policy)
+    const metric = getTriggerMetric(policy)
     if (metric === undefined || engineMetrics.includes(metric)) return []
     if (outputs.some((output) => maySupply(output, metric.split('.')))) return []
     const numbers = outputs.flatMap((output) =>
-      membersOf(output).flatMap(({ name }) => (maySupply(output, [name]) ? [name] : [])),
+      listMembers(output).flatMap(({ name }) => (maySupply(output, [name]) ? [name] : [])),
     )
     const known = [...new Set([...engineMetrics, ...numbers])]
     const meant = closest(metric, known)
@@ -243,7 +243,7 @@ function labelNames(resolved: Resolved): Diagnostic[] {
     kind,
     bodyId: draft.id,
   }))
-  const names = new Set(nodes.flatMap(namesOf))
+  const names = new Set(nodes.flatMap(listNodeNames))
   return labels.map(String).flatMap((label) => {
     if (names.has(label)) return []
     const known = [...new Set(nodes.map((node) => node.label ?? node.id))]
@@ -262,6 +262,6 @@ function labelNames(resolved: Resolved): Diagnostic[] {
 
 /** Whether the output may have a number at the path; an output that names no members may hold any. */
 function maySupply(output: JsonSchema, path: readonly string[]): boolean {
-  if (valuesOf(output)(path).numbers === undefined) return false
-  return declares(output, path) || membersOf(output).length === 0
+  if (getValueLookup(output)(path).numbers === undefined) return false
+  return declares(output, path) || listMembers(output).length === 0
 }

@@ -7,13 +7,13 @@ import type { NodeKind } from '../../../domain/capability.ts'
 import type { Diagnostic } from '../../../domain/diagnostic.ts'
 import { checkNodeData } from '../../../domain/draft/parse-draft.ts'
 import { type DraftNode, isIterated, type Source } from '../../../domain/plan.ts'
-import { membersOf } from '../../../schema/build/project.ts'
+import { listMembers } from '../../../schema/build/project.ts'
 import { parseCondition } from '../../../schema/condition/condition.ts'
 import { declares } from '../../../schema/values/schema-values.ts'
 import { createDiagnostic } from '../../diagnostics.ts'
 import type { Resolved, ResolvedNode } from '../proof-request.ts'
-import { targetsOf } from '../scenarios/scenario.ts'
-import { isBinding, sourcesOf } from '../sources.ts'
+import { listRouteTargets } from '../scenarios/scenario.ts'
+import { isBinding, toSources } from '../sources.ts'
 
 const kinds: ReadonlySet<string> = new Set<NodeKind>([
   'structuring',
@@ -126,7 +126,7 @@ function capability(
         nodeId: id,
         capabilityId,
         suggestion: [
-          reasonOf(capabilityId, request),
+          getReason(capabilityId, request),
           meant(capabilityId, alive),
           alternatives(output, request.capabilities),
         ]
@@ -136,7 +136,7 @@ function capability(
     )
 }
 
-function reasonOf(capabilityId: string, { inactive }: Resolved['request']): string | undefined {
+function getReason(capabilityId: string, { inactive }: Resolved['request']): string | undefined {
   const reason = inactive?.get(capabilityId)
   return reason === undefined ? undefined : `It is inactive: ${reason}.`
 }
@@ -150,7 +150,7 @@ function alternatives(
   output: ResolvedNode['output'],
   capabilities: Resolved['request']['capabilities'],
 ): string | undefined {
-  const wanted = membersOf(output).map(({ name }) => name)
+  const wanted = listMembers(output).map(({ name }) => name)
   const able = capabilities.filter(
     ({ capabilityId, outputContract: side }) =>
       // Functions of pipelines replace no other capability.
@@ -174,7 +174,7 @@ function kind({ draft, id }: ResolvedNode): Diagnostic[] {
 
 function bindings({ draft, id }: ResolvedNode, resolved: Resolved): Diagnostic[] {
   const named = Object.entries(draft.inputs ?? {}).flatMap(([name, binding]) =>
-    sourcesOf(binding).flatMap((source) => {
+    toSources(binding).flatMap((source) => {
       const wrong = problemWith(source, resolved, id)
       return wrong === undefined
         ? []
@@ -187,7 +187,7 @@ function bindings({ draft, id }: ResolvedNode, resolved: Resolved): Diagnostic[]
           ]
     }),
   )
-  const lost = [...targetsOf(draft)].filter((target) => !resolved.byId.has(target))
+  const lost = [...listRouteTargets(draft)].filter((target) => !resolved.byId.has(target))
   const routes = lost.map((target) =>
     createDiagnostic('plan/edge', {
       constraint: `"${id}" routes to "${target}"`,
@@ -204,7 +204,7 @@ function answer(resolved: Resolved): Diagnostic[] {
   const bound = isBinding(output)
     ? [output]
     : Object.values(isObject(output.properties) ? output.properties : {})
-  return bound.flatMap(sourcesOf).flatMap((source) => {
+  return bound.flatMap(toSources).flatMap((source) => {
     const wrong = problemWith(source, resolved)
     return wrong === undefined
       ? []
@@ -233,7 +233,7 @@ function problemWith(source: Source, { byId, request }: Resolved, self?: string)
 
 function problemWithInput(pointer: string, { given }: Resolved['request']): string | undefined {
   if (given === undefined) return 'Only nodes in the body of a map or a loop have { input }'
-  const names = membersOf(given.schema).map(({ name }) => name)
+  const names = listMembers(given.schema).map(({ name }) => name)
   const [name = ''] = tokens(pointer)
   if (names.includes(name)) return undefined
   const meant = closest(name, names)

@@ -5,20 +5,20 @@ import type { Diagnostic } from '../../../domain/diagnostic.ts'
 import type { Source } from '../../../domain/plan.ts'
 import { describeSource } from '../../../domain/run/bound-values.ts'
 import { both } from '../../../schema/build/combine.ts'
-import { membersOf, project } from '../../../schema/build/project.ts'
-import { type Fit, fitOf } from '../../../schema/fit/fit.ts'
+import { listMembers, project } from '../../../schema/build/project.ts'
+import { checkFit, type Fit } from '../../../schema/fit/fit.ts'
 import type { JsonSchema } from '../../../schema/json-schema.ts'
 import { isVacant } from '../../../schema/values/schema-values.ts'
 import { createDiagnostic } from '../../diagnostics.ts'
 import { suppliers, tooManyScenarios } from '../hints.ts'
 import { type Resolved, type ResolvedNode, type Slot, toCompileOptions } from '../proof-request.ts'
-import { rootsOf } from '../resolve/bind.ts'
-import { findScenarioWithout, isThere, schemaOf } from '../sources.ts'
+import { listConditionRoots } from '../resolve/bind.ts'
+import { findScenarioWithout, getSourceSchema, isThere } from '../sources.ts'
 import { judgeWhole, reasonFor, wholeInput } from './whole.ts'
 
 export function supply(resolved: Resolved): readonly Diagnostic[] {
   return resolved.nodes.flatMap((node) => [
-    ...membersOf(node.input)
+    ...listMembers(node.input)
       .filter(({ required }) => required)
       .flatMap(({ name }) => lacking(node, name, resolved)),
     ...node.requires.flatMap((name) => unsupplied(node, name, resolved)),
@@ -76,7 +76,7 @@ function unsupplied(node: ResolvedNode, name: string, resolved: Resolved): Diagn
 
 /** Reports a route whose condition reads an input that has no source: the route would never be taken. */
 function unrouted({ draft, id, inputs }: ResolvedNode): Diagnostic[] {
-  const wanted = (draft.routing?.routes ?? []).flatMap(({ condition }) => rootsOf(condition))
+  const wanted = (draft.routing?.routes ?? []).flatMap(({ condition }) => listConditionRoots(condition))
   return [...new Set(wanted)]
     .filter((name) => !Object.hasOwn(inputs, name))
     .map((name) =>
@@ -95,7 +95,7 @@ function unrouted({ draft, id, inputs }: ResolvedNode): Diagnostic[] {
 export function contractsFit(resolved: Resolved): readonly Diagnostic[] {
   const seen = new Map<string, Fit>()
   return resolved.nodes.flatMap((node) => {
-    const found = membersOf(node.input).flatMap(({ name }) => {
+    const found = listMembers(node.input).flatMap(({ name }) => {
       const wanted = project(node.input, child('', name)).schema
       if (wanted === true) return []
       return (node.inputs[name] ?? []).flatMap((source) =>
@@ -110,7 +110,7 @@ export function contractsFit(resolved: Resolved): readonly Diagnostic[] {
 
 /** Whether a required input has no source at all, which the supply obligation reports. */
 function lacksInput({ input, inputs }: ResolvedNode): boolean {
-  return membersOf(input).some(({ name, required }) => required && inputs[name] === undefined)
+  return listMembers(input).some(({ name, required }) => required && inputs[name] === undefined)
 }
 
 interface Link {
@@ -122,9 +122,9 @@ interface Link {
 
 function judgeInput(link: Link, resolved: Resolved, seen: Map<string, Fit>): Diagnostic[] {
   const { node, name, wanted, source } = link
-  const { schema, exact } = schemaOf(source, resolved)
+  const { schema, exact } = getSourceSchema(source, resolved)
   const key = JSON.stringify([schema, wanted])
-  const result = seen.get(key) ?? fitOf(schema, wanted, toCompileOptions(resolved.request))
+  const result = seen.get(key) ?? checkFit(schema, wanted, toCompileOptions(resolved.request))
   seen.set(key, result)
   if (result.kind === 'yes') return []
   const proven = result.kind === 'no' && exact
@@ -156,7 +156,7 @@ export function answer(resolved: Resolved): readonly Diagnostic[] {
     ]
   }
   const required = new Set(
-    membersOf(resolved.callerSchema)
+    listMembers(resolved.callerSchema)
       .filter((member) => member.required)
       .map(({ name }) => name),
   )
@@ -203,8 +203,8 @@ function judgePart(slot: Slot, index: number, resolved: Resolved): Diagnostic[] 
   if (source === undefined) return []
   const pointer = slot.prefix.map((name) => child('', name)).join('')
   const wanted = project(resolved.callerSchema, pointer).schema
-  const supplied = schemaOf(source, resolved).schema
-  const result = fitOf(supplied, wanted, toCompileOptions(resolved.request))
+  const supplied = getSourceSchema(source, resolved).schema
+  const result = checkFit(supplied, wanted, toCompileOptions(resolved.request))
   if (result.kind === 'yes') return []
   // The engine also validates the values against the caller's schema, so the plan is rejected only if no value can
   // pass.

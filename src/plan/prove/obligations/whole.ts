@@ -7,17 +7,17 @@ import { child } from '../../../base/pointer.ts'
 import type { Diagnostic } from '../../../domain/diagnostic.ts'
 import type { Source } from '../../../domain/plan.ts'
 import { both } from '../../../schema/build/combine.ts'
-import { anyOf } from '../../../schema/build/composite-schemas.ts'
+import { buildAnyOf } from '../../../schema/build/composite-schemas.ts'
 import { project } from '../../../schema/build/project.ts'
-import { fitOf } from '../../../schema/fit/fit.ts'
+import { checkFit } from '../../../schema/fit/fit.ts'
 import { type Assembled, type KeywordTruth, openKeywords } from '../../../schema/fit/fit-assembled.ts'
 import type { JsonSchema } from '../../../schema/json-schema.ts'
 import { listSubschemas } from '../../../schema/keywords.ts'
-import { hold, listOf, openNode, recordOf } from '../../../schema/values/schema-node.ts'
+import { getList, getRecord, hold, openNode } from '../../../schema/values/schema-node.ts'
 import { createDiagnostic } from '../../diagnostics.ts'
 import { type Choice, choicesFor, isLeftOut } from '../goals/answer-values.ts'
 import { type Resolved, type ResolvedNode, type Slot, toCompileOptions } from '../proof-request.ts'
-import { schemaOf } from '../sources.ts'
+import { getSourceSchema } from '../sources.ts'
 
 // Whether an assembled object equals the output of a single node: then that node's own schema describes it as a whole.
 
@@ -49,8 +49,8 @@ function isClosedOver(schema: JsonSchema, names: ReadonlySet<string>): boolean {
   return openNode([], [hold(schema)]).parts.some(
     ({ schema: part }) =>
       own(part, 'additionalProperties') === false &&
-      Object.keys(recordOf(part, 'patternProperties')).length === 0 &&
-      Object.keys(recordOf(part, 'properties')).every((name) => names.has(name)),
+      Object.keys(getRecord(part, 'patternProperties')).length === 0 &&
+      Object.keys(getRecord(part, 'properties')).every((name) => names.has(name)),
   )
 }
 
@@ -66,10 +66,10 @@ function looksOnlyAt(schema: JsonSchema, names: ReadonlySet<string>): boolean {
   if (!isObject(schema)) return true
   if (Object.keys(schema).some((keyword) => countsOthers.has(keyword))) return false
   const named = [
-    ...Object.keys(recordOf(schema, 'properties')),
-    ...listOf(schema, 'required').map(String),
+    ...Object.keys(getRecord(schema, 'properties')),
+    ...getList(schema, 'required').map(String),
     ...['dependentRequired', 'dependentSchemas', 'dependencies'].flatMap((keyword) =>
-      Object.entries(recordOf(schema, keyword)).flatMap(([name, held]) => [
+      Object.entries(getRecord(schema, keyword)).flatMap(([name, held]) => [
         name,
         ...(Array.isArray(held) ? held.map(String) : []),
       ]),
@@ -111,8 +111,8 @@ export function judgeWhole(whole: Whole, resolved: Resolved): WholeVerdict | und
     return undefined
   const options = toCompileOptions(resolved.request)
   const output = soleOutput(slots, { byId: resolved.byId, schema })
-  if (output !== undefined && fitOf(output, schema, options).kind === 'yes') return undefined
-  return verdictOf(judgeObjects(whole, resolved))
+  if (output !== undefined && checkFit(output, schema, options).kind === 'yes') return undefined
+  return getVerdict(judgeObjects(whole, resolved))
 }
 
 const isObjectType = (type: unknown) => type === undefined || [type].flat().includes('object')
@@ -138,7 +138,7 @@ function judgeObjects(
       [...choice].flatMap(([{ prefix }, chosen]) => {
         const sources = chosen.flatMap((each) => (isLeftOut(each) ? [] : [each]))
         if (sources.length === 0) return []
-        const schema = anyOf(sources.map((source) => supplied(source, prefix[0] ?? '')))
+        const schema = buildAnyOf(sources.map((source) => supplied(source, prefix[0] ?? '')))
         return [[prefix[0] ?? '', { schema, certain: sources.length === chosen.length }] as const]
       }),
     )
@@ -149,14 +149,14 @@ function judgeObjects(
     const key = JSON.stringify([name, source])
     let schema = known.get(key)
     if (schema === undefined) {
-      schema = both(schemaOf(source, resolved).schema, project(wanted, child('', name)).schema)
+      schema = both(getSourceSchema(source, resolved).schema, project(wanted, child('', name)).schema)
       known.set(key, schema)
     }
     return schema
   }
 }
 
-function verdictOf(judgements: readonly ObjectJudgement[]): WholeVerdict | undefined {
+function getVerdict(judgements: readonly ObjectJudgement[]): WholeVerdict | undefined {
   const failing = judgements.filter(({ open }) => open.length > 0)
   const [first] = failing
   if (first === undefined) return undefined

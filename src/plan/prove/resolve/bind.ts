@@ -9,12 +9,12 @@ import type { Diagnostic } from '../../../domain/diagnostic.ts'
 import type { Facet } from '../../../domain/facet.ts'
 import type { Need, Source } from '../../../domain/plan.ts'
 import { describeSource } from '../../../domain/run/bound-values.ts'
-import { membersOf } from '../../../schema/build/project.ts'
+import { listMembers } from '../../../schema/build/project.ts'
 import { conditionVars, parseCondition, testedForAbsence } from '../../../schema/condition/condition.ts'
 import type { JsonSchema } from '../../../schema/json-schema.ts'
 import { declares } from '../../../schema/values/schema-values.ts'
 import { isAbsent } from '../../../schema/values/value-set.ts'
-import { keyOf } from '../../catalog/compile-facets.ts'
+import { getPropertyKey } from '../../catalog/compile-facets.ts'
 import { createDiagnostic } from '../../diagnostics.ts'
 import type { Graph } from '../graph.ts'
 import type { Resolved, ResolvedNode, Supply } from '../proof-request.ts'
@@ -38,7 +38,7 @@ interface Asker {
 /** Returns all sources of a property by name: the last node first, then the envelope. */
 export function candidatesFor(asker: Asker, known: Omit<Known, 'scenarios'>): readonly Source[] {
   const { graph, request } = known
-  const names = aliasesOf(asker.property, request.facets)
+  const names = findAliases(asker.property, request.facets)
   const upstream = asker.nodeId === undefined ? undefined : graph.ancestors(asker.nodeId)
   const position = positionsIn(graph)
   const producers = names
@@ -71,12 +71,12 @@ export function chooseSources(asker: Asker, all: readonly Source[], known: Known
  * Returns the inputs that a node cannot run without and that only nodes supply. An input is optional if the contract
  * names it without requiring it; every other bound input is required.
  */
-export function needsOf(
+export function listNeeds(
   input: JsonSchema,
   inputs: { readonly [property: string]: readonly Source[] },
   known: Pick<Known, 'byId' | 'request'>,
 ): readonly Need[] {
-  const optional = new Set(membersOf(input).flatMap(({ name, required }) => (required ? [] : [name])))
+  const optional = new Set(listMembers(input).flatMap(({ name, required }) => (required ? [] : [name])))
   return Object.entries(inputs).flatMap(([name, sources]) => {
     const isGiven = (source: Source) => !('node' in source) && !isAbsent(valuesAt(source, [], known))
     const from = [...new Set(nodesIn(sources))]
@@ -148,12 +148,12 @@ function ambiguous({ property, nodeId }: Asker, [taken, other]: readonly [Source
 
 /** Returns the input properties of a node; for a routing node also the properties that its conditions read. */
 export function wantedBy(node: Pick<ResolvedNode, 'input' | 'draft'>): string[] {
-  const routed = (node.draft.routing?.routes ?? []).flatMap(({ condition }) => rootsOf(condition))
-  return [...new Set([...membersOf(node.input).map(({ name }) => name), ...routed])]
+  const routed = (node.draft.routing?.routes ?? []).flatMap(({ condition }) => listConditionRoots(condition))
+  return [...new Set([...listMembers(node.input).map(({ name }) => name), ...routed])]
 }
 
 /** Returns the root properties that a condition reads. */
-export function rootsOf(condition: unknown): string[] {
+export function listConditionRoots(condition: unknown): string[] {
   return rootsIn(condition, conditionVars)
 }
 
@@ -170,17 +170,17 @@ function rootsIn(condition: unknown, find: typeof conditionVars): string[] {
 export function requiredBeside({ input, draft }: Pick<ResolvedNode, 'input' | 'draft'>): readonly string[] {
   const conditions = (draft.routing?.routes ?? []).map(({ condition }) => condition)
   const optional = new Set([
-    ...membersOf(input).map(({ name }) => name),
+    ...listMembers(input).map(({ name }) => name),
     ...conditions.flatMap((condition) => rootsIn(condition, testedForAbsence)),
   ])
-  const bound = [...Object.keys(draft.inputs ?? {}), ...conditions.flatMap(rootsOf)]
+  const bound = [...Object.keys(draft.inputs ?? {}), ...conditions.flatMap(listConditionRoots)]
   return [...new Set(bound)].filter((name) => !optional.has(name))
 }
 
-export function supplyOf(nodes: readonly Pick<ResolvedNode, 'id' | 'output'>[]): Supply {
+export function buildSupply(nodes: readonly Pick<ResolvedNode, 'id' | 'output'>[]): Supply {
   const supply = new Map<string, string[]>()
   for (const { id, output } of nodes) {
-    for (const { name } of membersOf(output)) {
+    for (const { name } of listMembers(output)) {
       if (!declares(output, [name])) continue
       const before = supply.get(name)
       if (before === undefined) supply.set(name, [id])
@@ -191,10 +191,10 @@ export function supplyOf(nodes: readonly Pick<ResolvedNode, 'id' | 'output'>[]):
 }
 
 /** Returns the aliases of a property: a facet's name and its key are equivalent. */
-function aliasesOf(property: string, facets: readonly Facet[]): string[] {
+function findAliases(property: string, facets: readonly Facet[]): string[] {
   const others = facets.flatMap((facet) => {
-    if (facet.name === property) return [keyOf(facet)]
-    return keyOf(facet) === property ? [facet.name] : []
+    if (facet.name === property) return [getPropertyKey(facet)]
+    return getPropertyKey(facet) === property ? [facet.name] : []
   })
   return [...new Set([property, ...others])]
 }

@@ -7,7 +7,7 @@ import type { Capability } from '../../../domain/capability.ts'
 import type { Diagnostic } from '../../../domain/diagnostic.ts'
 import type { DraftNode, FacetProvenance } from '../../../domain/plan.ts'
 import { addDefinition, both } from '../../../schema/build/combine.ts'
-import { membersOf, project } from '../../../schema/build/project.ts'
+import { listMembers, project } from '../../../schema/build/project.ts'
 import { compileSchema } from '../../../schema/compile/compile.ts'
 import type { JsonSchema } from '../../../schema/json-schema.ts'
 import { isVacant } from '../../../schema/values/schema-values.ts'
@@ -25,7 +25,7 @@ export interface NodeContracts {
 /** Cache: nodes of one capability that do not change its contracts share them. */
 export type ContractCache = Map<Capability, NodeContracts>
 
-export function contractsOf(
+export function resolveContracts(
   node: DraftNode,
   capability: Capability | undefined,
   context: { readonly request: ProveRequest; readonly cache: ContractCache },
@@ -34,7 +34,7 @@ export function contractsOf(
   const found = capability && plain ? context.cache.get(capability) : undefined
   if (found !== undefined) return { ...found, diagnostics: found.diagnostics.map((each) => at(node, each)) }
   const [input, output] = (['input', 'output'] as const).map((direction) =>
-    sideOf({ node, capability, direction }, context.request),
+    getSide({ node, capability, direction }, context.request),
   ) as [Side, Side]
   const contracts: NodeContracts = {
     input: input.schema,
@@ -60,7 +60,7 @@ export function routedOutput(
 ): JsonSchema {
   const isLabelled = routing?.routes.some(({ label }) => label) ?? false
   const $defs: Record<string, JsonSchema> = {}
-  const members = [...membersOf(input), ...requires.map((name) => ({ name, required: true }))]
+  const members = [...listMembers(input), ...requires.map((name) => ({ name, required: true }))]
     .filter(({ name }) => name !== 'route' || !isLabelled)
     .map(({ name, required }) => ({ name, required, schema: project(input, child('', name)).schema }))
     .filter(({ required, schema }) => required || schema !== true)
@@ -93,7 +93,7 @@ interface Side {
   readonly diagnostics: readonly Diagnostic[]
 }
 
-function sideOf({ node, capability, direction }: Wanted, request: ProveRequest): Side {
+function getSide({ node, capability, direction }: Wanted, request: ProveRequest): Side {
   const side = direction === 'input' ? capability?.inputContract : capability?.outputContract
   const declared = Array.isArray(side) ? (side as readonly string[]) : undefined
   const names = node.facets?.[direction] ?? declared ?? []
@@ -136,7 +136,7 @@ function contradictionIn(
   const together = both(supplied, own)
   // A contract that nothing satisfies by itself is not a contradiction between the two.
   if (!isVacant(together) || isVacant(supplied) || isVacant(own)) return []
-  const property = membersOf(together).find(({ name }) => isVacant(memberOf(together, name)))?.name
+  const property = listMembers(together).find(({ name }) => isVacant(findMember(together, name)))?.name
   const pointer = property === undefined ? '' : child('', property)
   const what = property === undefined ? 'it' : `"${property}"`
   return [
@@ -150,7 +150,7 @@ function contradictionIn(
   ]
 }
 
-function memberOf(schema: JsonSchema, name: string): JsonSchema {
+function findMember(schema: JsonSchema, name: string): JsonSchema {
   return project(schema, child('', name)).schema
 }
 

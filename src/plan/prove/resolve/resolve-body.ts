@@ -5,17 +5,17 @@
 import type { Diagnostic } from '../../../domain/diagnostic.ts'
 import { type Draft, type DraftNode, givenNames, iterationDefaults } from '../../../domain/plan.ts'
 import { both } from '../../../schema/build/combine.ts'
-import { anyOf, listOf, mapOf } from '../../../schema/build/composite-schemas.ts'
+import { buildAnyOf, buildListSchema, buildMapSchema } from '../../../schema/build/composite-schemas.ts'
 import {
-  elementOf,
   generalised,
+  getElementSchema,
+  getLengths,
   type Known,
-  lengthsOf,
-  membersOf,
+  listMembers,
   project,
 } from '../../../schema/build/project.ts'
 import type { CompileOptions } from '../../../schema/compile/compile.ts'
-import { fitOf } from '../../../schema/fit/fit.ts'
+import { checkFit } from '../../../schema/fit/fit.ts'
 import type { JsonSchema } from '../../../schema/json-schema.ts'
 import { createDiagnostic } from '../../diagnostics.ts'
 import {
@@ -25,13 +25,13 @@ import {
   type Slot,
   toCompileOptions,
 } from '../proof-request.ts'
-import { findScenarioWithout, schemaOf, sourcesOf } from '../sources.ts'
+import { findScenarioWithout, getSourceSchema, toSources } from '../sources.ts'
 import type { NodeContracts } from './contracts.ts'
 
 interface BodyContext {
   readonly request: ProveRequest
   /** Schema of what the explicit bindings of an input supply. */
-  readonly supplied: (sources: ReturnType<typeof sourcesOf>) => Known
+  readonly supplied: (sources: ReturnType<typeof toSources>) => Known
   readonly resolve: (request: ProveRequest) => Resolved
 }
 
@@ -42,7 +42,7 @@ interface ResolvedBody extends NodeContracts {
 }
 
 export function resolveBody(node: DraftNode, context: BodyContext): ResolvedBody {
-  const inputs = inputsOf(node, context)
+  const inputs = getInputs(node, context)
   const resolved =
     node.map === undefined ? resolveLoop(node, inputs, context) : resolveMap(node, inputs, context)
   const { output: declared = true } = node.contracts ?? {}
@@ -71,10 +71,10 @@ interface Inputs {
 }
 
 /** Bound inputs are required, unless the node's own contract declares what is. */
-function inputsOf(node: DraftNode, { supplied }: BodyContext): Inputs {
+function getInputs(node: DraftNode, { supplied }: BodyContext): Inputs {
   const declared = node.contracts?.input
   const known = Object.entries(node.inputs ?? {}).map(([name, binding]): [string, Known] => {
-    const { schema, exact } = supplied(sourcesOf(binding))
+    const { schema, exact } = supplied(toSources(binding))
     return [
       name,
       { schema: both(schema, declared === undefined ? true : project(declared, `/${name}`).schema), exact },
@@ -83,7 +83,7 @@ function inputsOf(node: DraftNode, { supplied }: BodyContext): Inputs {
   const required =
     declared === undefined
       ? Object.keys(node.inputs ?? {})
-      : membersOf(declared)
+      : listMembers(declared)
           .filter((member) => member.required)
           .map(({ name }) => name)
   return { known: new Map(known), required: new Set(required) }
@@ -94,19 +94,19 @@ type Sides = Pick<ResolvedBody, 'input' | 'output' | 'body' | 'state' | 'diagnos
 function resolveMap(node: DraftNode, inputs: Inputs, { request, resolve }: BodyContext): Sides {
   const { maxItems = iterationDefaults.maxItems, onItemFail = 'fail' } = node.map ?? {}
   const list = inputs.known.get('items')?.schema ?? true
-  const lengths = lengthsOf(list)
-  const element = elementOf(list)
+  const lengths = getLengths(list)
+  const element = getElementSchema(list)
   const given = givenBy(inputs, [
     ['item', element],
     ['index', { schema: { type: 'integer', minimum: 0, maximum: maxItems - 1 }, exact: true }],
   ])
   const declared = node.contracts?.output
   const wanted = declared === undefined || onItemFail === 'collect' ? true : project(declared, '/0').schema
-  const body = resolve(requestOf(request, node.body, { given, wanted }))
+  const body = resolve(toRequest(request, node.body, { given, wanted }))
   const value = bodyOutput(body)
   const items = onItemFail === 'collect' ? collectedSchema(value) : value
   const least = onItemFail === 'skip' ? 0 : Math.min(lengths.min, maxItems)
-  const output = listOf(items, Math.min(lengths.max, maxItems))
+  const output = buildListSchema(items, Math.min(lengths.max, maxItems))
   return {
     input: inputContract(node, { items: { schema: { type: 'array' }, certain: true } }),
     output: least > 0 && typeof output === 'object' ? { ...output, minItems: least } : output,
@@ -121,16 +121,16 @@ function resolveMap(node: DraftNode, inputs: Inputs, { request, resolve }: BodyC
 
 /** Returns the schema of one item in the output of a map that collects failures, given the output schema of its body. */
 export function collectedSchema(value: JsonSchema): JsonSchema {
-  const failure = mapOf({
+  const failure = buildMapSchema({
     code: { schema: { type: 'string' }, certain: true },
     message: { schema: { type: 'string' }, certain: true },
   })
-  return anyOf([
-    mapOf({
+  return buildAnyOf([
+    buildMapSchema({
       status: { schema: { const: 'completed' }, certain: true },
       value: { schema: value, certain: true },
     }),
-    mapOf({
+    buildMapSchema({
       status: { schema: { const: 'failed' }, certain: true },
       error: { schema: failure, certain: true },
     }),
@@ -146,7 +146,7 @@ function resolveLoop(node: DraftNode, inputs: Inputs, { request, resolve }: Body
       ['state', state],
       ['round', round],
     ])
-    return resolve(requestOf(request, node.body, { given, wanted }))
+    return resolve(toRequest(request, node.body, { given, wanted }))
   }
   const { state, body } =
     declared === undefined
@@ -176,14 +176,14 @@ function settledState(
   for (let pass = 0; pass < mostPasses; pass++) {
     const body = resolveWith({ schema: state, exact: false }, true)
     const output = bodyOutput(body)
-    if (fitOf(output, state, compileOptions).kind === 'yes') return { state, body }
-    state = anyOf([state, output])
+    if (checkFit(output, state, compileOptions).kind === 'yes') return { state, body }
+    state = buildAnyOf([state, output])
   }
   return { state: true, body: resolveWith({ schema: true, exact: false }, true) }
 }
 
 /** Builds the request for a body: the same rules, but the answer is the output of the body. */
-function requestOf(
+function toRequest(
   request: ProveRequest,
   body: Draft | undefined,
   { given, wanted }: { readonly given: Given; readonly wanted: JsonSchema },
@@ -200,7 +200,7 @@ function givenBy({ known, required }: Inputs, own: readonly (readonly [string, K
   const members = new Map([...others, ...own])
   const certain: ReadonlySet<string> = new Set([...required, ...own.map(([name]) => name)])
   return {
-    schema: mapOf(
+    schema: buildMapSchema(
       Object.fromEntries(
         [...members].map(([name, { schema }]) => [name, { schema, certain: certain.has(name) }]),
       ),
@@ -209,11 +209,11 @@ function givenBy({ known, required }: Inputs, own: readonly (readonly [string, K
   }
 }
 
-type Members = Parameters<typeof mapOf>[0]
+type Members = Parameters<typeof buildMapSchema>[0]
 
 function inputContract(node: DraftNode, own: Members): JsonSchema {
   const names = Object.keys(node.inputs ?? {}).map((name) => [name, { schema: true, certain: true }] as const)
-  return both(mapOf(own), node.contracts?.input ?? mapOf(Object.fromEntries(names)))
+  return both(buildMapSchema(own), node.contracts?.input ?? buildMapSchema(Object.fromEntries(names)))
 }
 
 /** Reports missing parts of unparsed drafts. */
@@ -253,7 +253,7 @@ function bodyOutput(body: Resolved): JsonSchema {
   const slots = body.slots.filter(({ inAnswer }) => inAnswer)
   const [whole] = slots.filter(({ prefix }) => prefix.length === 0)
   if (whole) return ofSlot(whole, body)
-  return mapOf(
+  return buildMapSchema(
     Object.fromEntries(
       slots.flatMap((slot) => {
         const [name] = slot.prefix
@@ -266,5 +266,5 @@ function bodyOutput(body: Resolved): JsonSchema {
 }
 
 function ofSlot({ sources }: Slot, body: Resolved): JsonSchema {
-  return anyOf(sources.map((source) => schemaOf(source, body).schema))
+  return buildAnyOf(sources.map((source) => getSourceSchema(source, body).schema))
 }

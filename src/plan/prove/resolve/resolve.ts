@@ -10,15 +10,23 @@ import {
   type PlanEdge,
   type Source,
 } from '../../../domain/plan.ts'
-import { anyOf } from '../../../schema/build/composite-schemas.ts'
-import { membersOf } from '../../../schema/build/project.ts'
+import { buildAnyOf } from '../../../schema/build/composite-schemas.ts'
+import { listMembers } from '../../../schema/build/project.ts'
 import { createGraph } from '../graph.ts'
 import type { ProveRequest, Resolved, ResolvedNode, Slot, Supply } from '../proof-request.ts'
-import { targetsOf } from '../scenarios/scenario.ts'
-import { scenariosOf } from '../scenarios/scenarios.ts'
-import { isBinding, nodesIn, owns, schemaOf, sourcesOf } from '../sources.ts'
-import { candidatesFor, chooseSources, needsOf, requiredBeside, rootsOf, supplyOf, wantedBy } from './bind.ts'
-import { type ContractCache, contractsOf, problemWith, routedOutput } from './contracts.ts'
+import { listRouteTargets } from '../scenarios/scenario.ts'
+import { buildScenarios } from '../scenarios/scenarios.ts'
+import { getSourceSchema, isBinding, nodesIn, owns, toSources } from '../sources.ts'
+import {
+  buildSupply,
+  candidatesFor,
+  chooseSources,
+  listConditionRoots,
+  listNeeds,
+  requiredBeside,
+  wantedBy,
+} from './bind.ts'
+import { type ContractCache, problemWith, resolveContracts, routedOutput } from './contracts.ts'
 import { resolveBody } from './resolve-body.ts'
 
 type Unbound = Omit<ResolvedNode, 'inputs' | 'needs'>
@@ -28,22 +36,22 @@ export function resolveDraft(request: ProveRequest): Resolved {
   const { draft, envelope } = request
   const diagnostics: Diagnostic[] = []
   const declared = resolveNodes(request, diagnostics)
-  const supply = supplyOf(declared)
+  const supply = buildSupply(declared)
   const unbound = declared.map(passingOn)
-  const edges = edgesOf(draft, unbound, supply)
+  const edges = buildEdges(draft, unbound, supply)
   const graph = createGraph(
     unbound.map(({ id }) => id),
     edges,
   )
   const byId = new Map(unbound.map((node) => [node.id, { ...node, inputs: {}, needs: [] } as ResolvedNode]))
   const candidates = new Map(
-    unbound.map((node) => [node.id, candidatesOf(node, { request, byId, graph, supply })]),
+    unbound.map((node) => [node.id, findCandidates(node, { request, byId, graph, supply })]),
   )
   // Scenarios need only these: dropping irrelevant sources changes none of them.
   const needs = new Map(
-    unbound.map(({ id, input }) => [id, needsOf(input, candidates.get(id) ?? {}, { byId, request })]),
+    unbound.map(({ id, input }) => [id, listNeeds(input, candidates.get(id) ?? {}, { byId, request })]),
   )
-  const scenarios = scenariosOf(
+  const scenarios = buildScenarios(
     unbound.map((node) => node.draft),
     { graph, needs },
   )
@@ -52,10 +60,10 @@ export function resolveDraft(request: ProveRequest): Resolved {
   if (problem !== undefined) diagnostics.push(problem)
   const known: Known = { request, byId, graph, scenarios, supply, callerSchema: problem ? true : given }
   for (const node of unbound) {
-    const inputs = inputsOf(node, { ...known, candidates: candidates.get(node.id) ?? {} }, diagnostics)
-    byId.set(node.id, { ...node, inputs, needs: needsOf(node.input, inputs, known) })
+    const inputs = getInputs(node, { ...known, candidates: candidates.get(node.id) ?? {} }, diagnostics)
+    byId.set(node.id, { ...node, inputs, needs: listNeeds(node.input, inputs, known) })
   }
-  const slots = slotsOf(known, diagnostics)
+  const slots = buildSlots(known, diagnostics)
   return { ...known, nodes: unbound.map(({ id }) => byId.get(id) as ResolvedNode), slots, diagnostics }
 }
 
@@ -80,14 +88,14 @@ function resolveNodes(request: ProveRequest, diagnostics: Diagnostic[]): Unbound
     open.add(draft.id)
     const { diagnostics: found, ...contracts } = isIterated(draft)
       ? resolveBody(draft, { request, supplied, resolve: resolveDraft })
-      : contractsOf(draft, capability, { request, cache })
+      : resolveContracts(draft, capability, { request, cache })
     open.delete(draft.id)
     diagnostics.push(...found)
     const node: Unbound = {
       id: draft.id,
       draft,
       capability,
-      kind: kindOf(draft, capability?.nodeKind),
+      kind: getKind(draft, capability?.nodeKind),
       postConditions: [
         ...(capability?.postConditions ?? []),
         ...(draft.postConditions ?? []),
@@ -106,9 +114,9 @@ function resolveNodes(request: ProveRequest, diagnostics: Diagnostic[]): Unbound
     const byId = new Map(
       nodes.map((node) => [node.id, { ...passingOn(resolveNode(node)), inputs: {}, needs: [] }]),
     )
-    const found = sources.map((source) => schemaOf(source, { request, byId }))
+    const found = sources.map((source) => getSourceSchema(source, { request, byId }))
     return {
-      schema: anyOf(found.map(({ schema }) => schema)),
+      schema: buildAnyOf(found.map(({ schema }) => schema)),
       exact: found.length === 1 && found.every(({ exact }) => exact),
     }
   }
@@ -122,13 +130,13 @@ function exitCondition({ loop }: DraftNode): readonly Condition[] {
   return loop?.until === undefined || loop.onMaxRounds === 'accept' ? [] : [loop.until]
 }
 
-function kindOf(node: DraftNode, usual: NodeKind | undefined): NodeKind {
+function getKind(node: DraftNode, usual: NodeKind | undefined): NodeKind {
   if (isIterated(node)) return node.map === undefined ? 'loop' : 'map'
   return node.kind ?? (node.routing === undefined ? (usual ?? 'execution') : 'routing')
 }
 
 /** Returns for each input its explicit sources, or all sources of its name. */
-function candidatesOf(
+function findCandidates(
   node: Unbound,
   known: Omit<Known, 'scenarios' | 'callerSchema'>,
 ): ResolvedNode['inputs'] {
@@ -139,13 +147,13 @@ function candidatesOf(
     const said = Object.hasOwn(explicit, name) ? explicit[name] : undefined
     return [
       name,
-      said === undefined ? candidatesFor({ property: name, nodeId: node.id }, known) : sourcesOf(said),
+      said === undefined ? candidatesFor({ property: name, nodeId: node.id }, known) : toSources(said),
     ]
   })
   return Object.fromEntries(inputs.filter(([, sources]) => sources.length > 0))
 }
 
-function inputsOf(
+function getInputs(
   { id, draft }: Unbound,
   known: Known & { readonly candidates: ResolvedNode['inputs'] },
   diagnostics: Diagnostic[],
@@ -161,7 +169,7 @@ function inputsOf(
 }
 
 /** Returns the slots of the answer, whole or by property, and of values that only constraints read. */
-function slotsOf(known: Known, diagnostics: Diagnostic[]): Slot[] {
+function buildSlots(known: Known, diagnostics: Diagnostic[]): Slot[] {
   const { output } = known.request.draft
   const inAnswer = true
   const choose = (property: string, sources: readonly Source[]) => {
@@ -171,16 +179,16 @@ function slotsOf(known: Known, diagnostics: Diagnostic[]): Slot[] {
   }
   const byName = (property: string) => choose(property, candidatesFor({ property }, known))
   const answer = (): Slot[] => {
-    if (isBinding(output)) return [{ prefix: [], sources: sourcesOf(output), inAnswer }]
+    if (isBinding(output)) return [{ prefix: [], sources: toSources(output), inAnswer }]
     const explicit = output?.properties ?? {}
     const names = new Set([
       ...Object.keys(explicit),
-      ...membersOf(known.callerSchema).map(({ name }) => name),
+      ...listMembers(known.callerSchema).map(({ name }) => name),
     ])
     if (names.size === 0) return [{ prefix: [], sources: choose('', lastNodes(known)), inAnswer }]
     return [...names].map((name) => {
       const said = Object.hasOwn(explicit, name) ? explicit[name] : undefined
-      return { prefix: [name], sources: said === undefined ? byName(name) : sourcesOf(said), inAnswer }
+      return { prefix: [name], sources: said === undefined ? byName(name) : toSources(said), inAnswer }
     })
   }
   const slots = answer()
@@ -188,7 +196,9 @@ function slotsOf(known: Known, diagnostics: Diagnostic[]): Slot[] {
     slots.some(({ prefix, sources }) =>
       prefix.length === 0 ? sources.some((source) => owns(source, [name], known)) : prefix[0] === name,
     )
-  const wanted = known.request.envelope.outputContract.constraints.flatMap(({ expr }) => rootsOf(expr))
+  const wanted = known.request.envelope.outputContract.constraints.flatMap(({ expr }) =>
+    listConditionRoots(expr),
+  )
   for (const name of new Set(wanted)) {
     const sources = held(name) ? [] : byName(name)
     if (sources.length > 0) slots.push({ prefix: [name], sources, inAnswer: false })
@@ -210,14 +220,14 @@ type Node = Omit<ResolvedNode, 'inputs' | 'needs'>
  * Builds the edges of a plan. Control edges are those of the draft, the targets of routes, and the failures that
  * fallback nodes handle. Data edges come from bindings: they order nodes and activate none.
  */
-function edgesOf(draft: Draft, nodes: readonly Node[], supply: Supply): PlanEdge[] {
+function buildEdges(draft: Draft, nodes: readonly Node[], supply: Supply): PlanEdge[] {
   const position = new Map(nodes.map(({ id }, index) => [id, index]))
   const links = createLinks(position)
   for (const edge of draft.edges ?? []) links.control(edge)
   for (const { draft: node, id } of nodes)
-    for (const to of targetsOf(node)) if (!links.has(id, to, 'always')) links.control({ from: id, to })
+    for (const to of listRouteTargets(node)) if (!links.has(id, to, 'always')) links.control({ from: id, to })
   for (const { draft: node, id } of nodes)
-    for (const from of nodesIn(Object.values(node.inputs ?? {}).flatMap(sourcesOf))) links.data(from, id)
+    for (const from of nodesIn(Object.values(node.inputs ?? {}).flatMap(toSources))) links.data(from, id)
   const context: Context = { nodes, supply, position, links }
   for (const node of nodes)
     for (const from of replacedBy(node, context)) links.control({ from, to: node.id, when: 'fail' })
@@ -239,7 +249,7 @@ interface Links {
   data(from: string, to: string): void
   has(from: string, to: string, when: Edge['when']): boolean
   into(id: string): readonly PlanEdge[]
-  outOf(id: string): readonly PlanEdge[]
+  getOutgoing(id: string): readonly PlanEdge[]
   /** Control edges first. */
   all(): PlanEdge[]
 }
@@ -248,7 +258,7 @@ function createLinks(known: ReadonlyMap<string, unknown>): Links {
   const edges = new Map<string, PlanEdge>()
   const joined = new Set<string>()
   const into = new Map([...known.keys()].map((id): [string, PlanEdge[]] => [id, []]))
-  const outOf = new Map([...known.keys()].map((id): [string, PlanEdge[]] => [id, []]))
+  const outgoing = new Map([...known.keys()].map((id): [string, PlanEdge[]] => [id, []]))
   const add = (edge: PlanEdge) => {
     const { from, to, when } = edge
     const key = `${from}\n${to}\n${when}`
@@ -256,7 +266,7 @@ function createLinks(known: ReadonlyMap<string, unknown>): Links {
     edges.set(key, edge)
     joined.add(`${from}\n${to}`)
     into.get(to)?.push(edge)
-    outOf.get(from)?.push(edge)
+    outgoing.get(from)?.push(edge)
   }
   return {
     control: ({ from, to, when = 'pass' }) => add({ from, to, when, kind: 'control' }),
@@ -265,7 +275,7 @@ function createLinks(known: ReadonlyMap<string, unknown>): Links {
     },
     has: (from, to, when) => edges.has(`${from}\n${to}\n${when}`),
     into: (id) => into.get(id) ?? [],
-    outOf: (id) => outOf.get(id) ?? [],
+    getOutgoing: (id) => outgoing.get(id) ?? [],
     all: () => [...edges.values()],
   }
 }
@@ -278,7 +288,7 @@ function replacedBy(node: Node, { nodes, supply, position, links }: Context): re
   if (node.kind !== 'fallback' || links.into(node.id).some(({ kind }) => kind === 'control')) return []
   const here = position.get(node.id) ?? 0
   const after = reachedFrom(node.id, links)
-  const named = new Set(membersOf(node.output).flatMap(({ name }) => supply.get(name) ?? []))
+  const named = new Set(listMembers(node.output).flatMap(({ name }) => supply.get(name) ?? []))
   const same = nodes.filter(({ id }) => named.has(id) && !after.has(id))
   const before = same.filter(({ id }) => (position.get(id) ?? 0) < here)
   const fallbacks = before.filter(({ kind }) => kind === 'fallback')
@@ -296,7 +306,7 @@ function addEdgesByName(context: Context, { all }: { readonly all: boolean }): v
   const { nodes, links } = context
   const skippable = new Set<string>()
   const isConditional = ({ from, to, when }: PlanEdge) =>
-    when === 'fail' || targetsOf(nodes[context.position.get(from) ?? -1]?.draft).has(to)
+    when === 'fail' || listRouteTargets(nodes[context.position.get(from) ?? -1]?.draft).has(to)
   const spread = (id: string) => {
     skippable.add(id)
     for (const each of reachedFrom(id, links)) skippable.add(each)
@@ -304,13 +314,13 @@ function addEdgesByName(context: Context, { all }: { readonly all: boolean }): v
   for (const { id } of nodes) if (links.into(id).some(isConditional)) spread(id)
   for (const node of nodes) {
     if (all || !links.into(node.id).some(({ kind }) => kind === 'control'))
-      for (const from of suppliersOf(node, context, skippable)) links.data(from, node.id)
+      for (const from of findSuppliers(node, context, skippable)) links.data(from, node.id)
     if (!skippable.has(node.id) && links.into(node.id).some(({ from }) => skippable.has(from)))
       spread(node.id)
   }
 }
 
-function suppliersOf(
+function findSuppliers(
   node: Node,
   { supply, position, links }: Context,
   skippable: ReadonlySet<string>,
@@ -328,11 +338,11 @@ function suppliersOf(
 }
 
 /** Returns all descendants of a node, along edges of either kind. */
-function reachedFrom(id: string, { outOf }: Links): ReadonlySet<string> {
+function reachedFrom(id: string, { getOutgoing }: Links): ReadonlySet<string> {
   const found = new Set<string>()
   const stack = [id]
   for (let at = stack.pop(); at !== undefined; at = stack.pop())
-    for (const { to } of outOf(at)) {
+    for (const { to } of getOutgoing(at)) {
       if (found.has(to)) continue
       found.add(to)
       stack.push(to)

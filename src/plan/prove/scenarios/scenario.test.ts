@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import type { DraftNode, Need, PlanEdge } from '../../../domain/plan.ts'
 import { createGraph } from '../graph.ts'
 import { listChoices, mergeScenarios, type Scenario } from './scenario.ts'
-import { scenariosOf } from './scenarios.ts'
+import { buildScenarios } from './scenarios.ts'
 
 /** A few nodes, each with edges to later ones; some of them route, some failures are caught. */
 const plans = fc.array(
@@ -98,7 +98,7 @@ describe('merged scenarios', () => {
           const byId = new Map(nodes.map((node) => [node.id, node]))
           const choices = new Map(nodes.map((node) => [node.id, listChoices(node, graph)]))
           const merged = mergeScenarios({ graph, needs, byId, choicesAt: (id) => choices.get(id) ?? [] })
-          const all = scenariosOf(nodes, { graph, needs })
+          const all = buildScenarios(nodes, { graph, needs })
           expect(seenBy(merged.over(watched, without) ?? [], watched)).toEqual(
             seenBy(all.over(watched, without), watched),
           )
@@ -130,7 +130,7 @@ describe('merged scenarios', () => {
       nodes.map(({ id }) => id),
       edges.map((edge) => ({ ...edge, kind: 'control' as const })),
     )
-    return scenariosOf(nodes, { graph, needs: new Map() })
+    return buildScenarios(nodes, { graph, needs: new Map() })
   }
 
   it('are few where choices come one after the other, however many there are', () => {

@@ -59,7 +59,7 @@ export function formatChoices(chosen: Iterable<Choice>): string {
   return [...chosen].map(({ label }) => label).join('; ')
 }
 
-export function targetsOf(node: DraftNode | undefined): ReadonlySet<string> {
+export function listRouteTargets(node: DraftNode | undefined): ReadonlySet<string> {
   const { routes = [], elseTo = [] } = node?.routing ?? {}
   return new Set([...routes.flatMap(({ to }) => to), ...[elseTo].flat()])
 }
@@ -131,7 +131,7 @@ function merge(choiceGraph: ChoiceGraph, question: Question): readonly Scenario[
   const { order, avoided, budget, starts } = question
   const circle = new Set(choiceGraph.graph.circle)
   const asked = new Set(order)
-  const feeds = feedsOf(choiceGraph, asked)
+  const feeds = getFeeds(choiceGraph, asked)
   let states: MergedState[] = [{ ahead: new Set(), started: new Set(), completed: new Set(), chosen: [] }]
   for (const id of order) {
     if (circle.has(id)) continue
@@ -169,20 +169,23 @@ function merge(choiceGraph: ChoiceGraph, question: Question): readonly Scenario[
 /** Returns the keys a node needs in `ahead` to start: a control edge if it has any, and each required input. */
 function wantedAt(id: string, { graph, needs }: ChoiceGraph): readonly string[] {
   const hasControl = (graph.incoming.get(id) ?? []).some(({ kind }) => kind === 'control')
-  return [...(hasControl ? [id] : []), ...(needs.get(id) ?? []).map(({ input }) => keyOf(id, input))]
+  return [...(hasControl ? [id] : []), ...(needs.get(id) ?? []).map(({ input }) => toKey(id, input))]
 }
 
-const keyOf = (id: string, input: string) => `${id}\n${input}`
+const toKey = (id: string, input: string) => `${id}\n${input}`
 
 /** Maps each node to the required inputs that it supplies. */
-function feedsOf({ needs }: ChoiceGraph, asked: ReadonlySet<string>): ReadonlyMap<string, readonly string[]> {
+function getFeeds(
+  { needs }: ChoiceGraph,
+  asked: ReadonlySet<string>,
+): ReadonlyMap<string, readonly string[]> {
   const feeds = new Map<string, string[]>()
   for (const id of asked)
     for (const { input, from } of needs.get(id) ?? [])
       for (const source of from) {
         const fed = feeds.get(source)
-        if (fed === undefined) feeds.set(source, [keyOf(id, input)])
-        else fed.push(keyOf(id, input))
+        if (fed === undefined) feeds.set(source, [toKey(id, input)])
+        else fed.push(toKey(id, input))
       }
   return feeds
 }
@@ -206,7 +209,7 @@ function advance(
   { graph, byId }: ChoiceGraph,
 ): MergedState {
   const passes = choice?.kind !== 'fails'
-  const targets = choice?.kind === 'takes' ? targetsOf(byId.get(id)) : undefined
+  const targets = choice?.kind === 'takes' ? listRouteTargets(byId.get(id)) : undefined
   if (passes) for (const key of feeds.get(id) ?? []) merged.ahead.add(key)
   for (const { to, when, kind } of graph.outgoing.get(id) ?? []) {
     if (kind === 'data' || !asked.has(to) || (passes ? when === 'fail' : when === 'pass')) continue
@@ -243,7 +246,7 @@ function branchByBranch({ graph }: ChoiceGraph): readonly string[] {
   const begin = graph.order.filter((id) => !graph.incoming.has(id)).reverse()
   for (const root of [...begin, ...graph.order]) {
     if (done.has(root)) continue
-    const stack = [{ id: root, next: nextOf(root) }]
+    const stack = [{ id: root, next: findNext(root) }]
     done.add(root)
     for (let top = stack.at(-1); top !== undefined; top = stack.at(-1)) {
       const to = top.next.pop()
@@ -252,14 +255,14 @@ function branchByBranch({ graph }: ChoiceGraph): readonly string[] {
         stack.pop()
       } else if (!done.has(to)) {
         done.add(to)
-        stack.push({ id: to, next: nextOf(to) })
+        stack.push({ id: to, next: findNext(to) })
       }
     }
   }
   return backwards.reverse()
 
   // Nodes on a cycle are never reached; the others are ordered without them.
-  function nextOf(id: string): string[] {
+  function findNext(id: string): string[] {
     return circle.has(id) ? [] : (graph.outgoing.get(id) ?? []).map(({ to }) => to)
   }
 }

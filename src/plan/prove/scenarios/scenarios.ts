@@ -9,10 +9,10 @@ import {
   type Choice,
   formatChoices,
   listChoices,
+  listRouteTargets,
   mergeScenarios,
   type Scenario,
   type ScenarioGraph,
-  targetsOf,
 } from './scenario.ts'
 
 export interface Scenarios {
@@ -29,7 +29,7 @@ export interface Scenarios {
 const mostListed = 512
 const mostWork = 500_000
 
-export function scenariosOf(
+export function buildScenarios(
   nodes: readonly DraftNode[],
   { graph, needs }: Pick<ScenarioGraph, 'graph' | 'needs'>,
 ): Scenarios {
@@ -121,7 +121,7 @@ function isFollowed(
   if (!started.has(from)) return false
   if (!completed.has(from)) return when !== 'pass'
   if (when === 'fail') return false
-  return choice?.kind !== 'takes' || choice.targets.has(to) || !targetsOf(byId.get(from)).has(to)
+  return choice?.kind !== 'takes' || choice.targets.has(to) || !listRouteTargets(byId.get(from)).has(to)
 }
 
 /** Label of a scenario that represents more than can be enumerated. */

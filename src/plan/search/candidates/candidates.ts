@@ -2,7 +2,7 @@
 import type { Capability } from '../../../domain/capability.ts'
 import type { Source } from '../../../domain/plan.ts'
 import { isBuiltin } from '../../builtin-capabilities.ts'
-import { type FacetsByName, facetsByName, type Port, portsOf } from '../../catalog/ports.ts'
+import { type FacetsByName, facetsByName, getPorts, type Port } from '../../catalog/ports.ts'
 import { defaultCutoff, readHints, scoreCapability } from '../../catalog/score.ts'
 import type { SearchRequest } from '../search-request.ts'
 import { type Aversion, getCost, type OptimisationGoal, type SupplyMethod } from './costs.ts'
@@ -82,7 +82,7 @@ export function findDeclaredCandidates(space: SearchSpace): DeclaredCandidates {
   const left: string[] = []
   const candidates = [...relevant].sort(byId).flatMap((capability): Candidate[] => {
     const { capabilityId } = capability
-    const ports = portsOf(capability, facets)
+    const ports = getPorts(capability, facets)
     const supplies = ports.supplies.map(({ name }) => name)
     const { total: score } = scoreCapability(capability, { hints, useful, supplies, selection })
     if (score < cutoff && !roots.includes(capability)) {
@@ -122,7 +122,7 @@ function findRelevant(space: SearchSpace, capabilities: readonly Capability[], r
   const { facets, aliases, goals } = space
   const suppliers = new Map<string, Capability[]>()
   for (const capability of capabilities) {
-    for (const { name } of suppliesOf(capability, facets)) {
+    for (const { name } of findSupplies(capability, facets)) {
       const others = suppliers.get(name)
       if (others === undefined) suppliers.set(name, [capability])
       else others.push(capability)
@@ -141,7 +141,7 @@ function findRelevant(space: SearchSpace, capabilities: readonly Capability[], r
   const include = (capability: Capability) => {
     if (relevant.has(capability)) return
     relevant.add(capability)
-    for (const { name, required } of portsOf(capability, facets).needs) if (required) require(name)
+    for (const { name, required } of getPorts(capability, facets).needs) if (required) require(name)
   }
   for (const { requirement } of goals) require(requirement.name)
   for (const root of roots) include(root)
@@ -151,8 +151,8 @@ function findRelevant(space: SearchSpace, capabilities: readonly Capability[], r
   return { relevant, useful }
 }
 
-function suppliesOf(capability: Capability, facets: FacetsByName): readonly { readonly name: string }[] {
-  return portsOf(capability, facets).supplies
+function findSupplies(capability: Capability, facets: FacetsByName): readonly { readonly name: string }[] {
+  return getPorts(capability, facets).supplies
 }
 
 /** Maps properties to the capabilities that the caller prefers or requires for them. */
@@ -162,7 +162,7 @@ function findFavouredSupplies({ request, facets }: SearchSpace, capabilities: re
   const names = new Set(
     capabilities
       .filter(({ capabilityId }) => favoured.has(capabilityId))
-      .flatMap((capability) => suppliesOf(capability, facets).map(({ name }) => name)),
+      .flatMap((capability) => findSupplies(capability, facets).map(({ name }) => name)),
   )
   return { favoured, names }
 }
@@ -178,7 +178,7 @@ function getAversions(
   const said = averse.get(capabilityId)
   if (said !== undefined) found.push(said)
   if (request.envelope.policies.planner.selection?.avoid?.includes(capabilityId)) found.push('avoided')
-  if (suppliesOf(capability, facets).some(({ name }) => names.has(name))) found.push('rival')
+  if (findSupplies(capability, facets).some(({ name }) => names.has(name))) found.push('rival')
   if (kind === 'human') found.push('person')
   if (sideEffect) found.push('sideEffect')
   return found

@@ -5,9 +5,9 @@
 import { isObject, type Json, own } from '../../../base/json.ts'
 import type { Capability } from '../../../domain/capability.ts'
 import type { DraftRequest } from '../../../domain/ports/planner.ts'
-import { membersOf } from '../../../schema/build/project.ts'
+import { listMembers } from '../../../schema/build/project.ts'
 import { checkId, isBuiltin } from '../../builtin-capabilities.ts'
-import { facetsByName, type Port, portsOf } from '../../catalog/ports.ts'
+import { facetsByName, getPorts, type Port } from '../../catalog/ports.ts'
 import type { SearchRequest } from '../search-request.ts'
 import { addRequirement, type Candidate, type SearchSpace, slug } from './candidates.ts'
 import { accepts, findGivenSource, type Requirement } from './requirements.ts'
@@ -66,9 +66,9 @@ function findCapability(
 /** Returns the properties of the answer that a validation has read, or else all that it reads; empty for other nodes. */
 function getJudgedProperties(worker: Capability, { envelope, facets }: SearchRequest): readonly string[] {
   if (worker.nodeKind !== 'validation') return []
-  const answer = membersOf(envelope.outputContract.schema).map(({ name }) => name)
+  const answer = listMembers(envelope.outputContract.schema).map(({ name }) => name)
   if (worker.capabilityId === checkId || isBuiltin(worker.capabilityId)) return answer
-  const read = portsOf(worker, facetsByName(facets)).needs.map(({ name }) => name)
+  const read = getPorts(worker, facetsByName(facets)).needs.map(({ name }) => name)
   const parts = read.filter((name) => answer.includes(name))
   return parts.length > 0 ? parts : read
 }
@@ -110,7 +110,7 @@ function toCandidate(
     return undefined
   const open = isBuiltin(capability.capabilityId)
   if (open && redone && capability.nodeKind === 'execution') return undefined
-  const { needs, supplies } = portsOf(capability, space.facets)
+  const { needs, supplies } = getPorts(capability, space.facets)
   const ports = open ? openPorts(output) : supplies.filter((port) => has(output, port))
   return {
     key: `done:${id}`,

@@ -73,7 +73,9 @@ export function priceCandidates(
   const open = findOpenCandidates(space, declared)
   const given = (requirement: Requirement) => findGivenSource(requirement, request.envelope, aliases)
   const settle = (all: readonly Candidate[]) => {
-    const candidates = shallow ? all.map((candidate) => ({ ...candidate, cost: depthOf(candidate) })) : all
+    const candidates = shallow
+      ? all.map((candidate) => ({ ...candidate, cost: measureDepth(candidate) }))
+      : all
     const counts = shallow ? 'longest' : goalTable[goal].counts
     return { candidates, producers: findCheapestProducers({ requirements, candidates, given, counts }) }
   }
@@ -162,7 +164,7 @@ function isSameRequest(a: SearchRequest, b: SearchRequest): boolean {
 }
 
 /** Depth cost: one per node, with the cost as tie-breaker. */
-function depthOf({ method, cost }: Candidate): number {
+function measureDepth({ method, cost }: Candidate): number {
   return (method === 'done' ? 0 : 1) + cost * 1e-7
 }
 

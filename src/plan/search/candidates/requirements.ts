@@ -9,14 +9,14 @@ import type { Envelope } from '../../../domain/envelope.ts'
 import type { Facet } from '../../../domain/facet.ts'
 import type { Source } from '../../../domain/plan.ts'
 import { both, isOpen } from '../../../schema/build/combine.ts'
-import { membersOf, project } from '../../../schema/build/project.ts'
+import { listMembers, project } from '../../../schema/build/project.ts'
 import { compileSchema } from '../../../schema/compile/compile.ts'
 import type { JsonSchema } from '../../../schema/json-schema.ts'
 import { hold, openNode } from '../../../schema/values/schema-node.ts'
 import { declares, isVacant, type Path, setAt } from '../../../schema/values/schema-values.ts'
 import { isAbsent } from '../../../schema/values/value-set.ts'
-import { keyOf } from '../../catalog/compile-facets.ts'
-import { type Goal as ContractGoal, goalsOf } from '../../prove/goals/goals.ts'
+import { getPropertyKey } from '../../catalog/compile-facets.ts'
+import { type Goal as ContractGoal, toGoals } from '../../prove/goals/goals.ts'
 import type { SearchRequest } from '../search-request.ts'
 import type { OptimisationGoal } from './costs.ts'
 
@@ -47,7 +47,7 @@ export function collectAliases(facets: readonly Facet[]): Aliases {
   const aliases = new Map<string, string[]>()
   const add = (name: string, other: string) => aliases.set(name, [...(aliases.get(name) ?? []), other])
   for (const facet of facets) {
-    const key = keyOf(facet)
+    const key = getPropertyKey(facet)
     if (key === facet.name) continue
     add(key, facet.name)
     add(facet.name, key)
@@ -190,9 +190,9 @@ export function contractNeeds(
   { aliases, goal }: { readonly aliases: Aliases; readonly goal: OptimisationGoal },
 ): ContractNeeds {
   const { schema, constraints: given } = request.envelope.outputContract
-  const constraints = goalsOf(given)
+  const constraints = toGoals(given)
   const facets = new Map(request.facets.map((facet) => [facet.name, facet]))
-  const members = membersOf(schema)
+  const members = listMembers(schema)
   const noneRequired = !members.some(({ required }) => required)
   const paths = pathsByRoot(constraints)
   const pathsTo = (name: string) => paths.filter(({ root }) => root === name).map(({ path }) => path)

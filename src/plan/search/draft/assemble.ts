@@ -52,16 +52,16 @@ export function assemble(assembly: Assembly): Assembled {
     const [candidate] = planned.candidates
     if (candidate !== undefined) ids.set(planned, candidate.doneId ?? nodeIds.fresh(toNodeName(candidate)))
   }
-  const sourceOf = (producer: Producer): Source => {
+  const toSource = (producer: Producer): Source => {
     if ('given' in producer) return producer.given
     const node = ids.get(findPlannedNode(producer, chosen) as PlannedNode) as string
     return producer.port === '' ? { node } : { node, pointer: child('', producer.port) }
   }
-  const { output, sources } = bindAnswer(chosen, sourceOf, space)
-  const inputs = new Map([...ids.keys()].map((planned) => [planned, bindInputs(planned, assembly, sourceOf)]))
+  const { output, sources } = bindAnswer(chosen, toSource, space)
+  const inputs = new Map([...ids.keys()].map((planned) => [planned, bindInputs(planned, assembly, toSource)]))
   const answer = chosen.plannedNodes.get('answer')
   if (answer !== undefined && assembly.answerLast) {
-    for (const [name, source] of findOtherParts(answer, assembly, { sourceOf, inputs, ids })) {
+    for (const [name, source] of findOtherParts(answer, assembly, { toSource, inputs, ids })) {
       inputs.get(answer)?.set(name, source)
     }
   }
@@ -86,15 +86,15 @@ function findPlannedNode(
 }
 
 /** Binds the answer and the values that constraints read. */
-function bindAnswer(chosen: Chosen, sourceOf: (producer: Producer) => Source, { request }: SearchSpace) {
+function bindAnswer(chosen: Chosen, toSource: (producer: Producer) => Source, { request }: SearchSpace) {
   const sources = new Map<string, Source>()
   const whole = [...chosen.met].find(([{ role }]) => role === 'whole')
   for (const [{ requirement, role }, producer] of chosen.met) {
     if (role === 'aside' || (role === 'answer' && whole === undefined))
-      sources.set(requirement.name, sourceOf(producer))
+      sources.set(requirement.name, toSource(producer))
   }
   if (whole !== undefined) {
-    const source = sourceOf(whole[1])
+    const source = toSource(whole[1])
     sources.set('', source)
     return { output: source, sources }
   }
@@ -115,9 +115,9 @@ type Inputs = Map<string, Source>
 function bindInputs(
   planned: PlannedNode,
   { space }: Assembly,
-  sourceOf: (producer: Producer) => Source,
+  toSource: (producer: Producer) => Source,
 ): Inputs {
-  const inputs: Inputs = new Map([...planned.inputs].map(([name, producer]) => [name, sourceOf(producer)]))
+  const inputs: Inputs = new Map([...planned.inputs].map(([name, producer]) => [name, toSource(producer)]))
   const known = Object.keys(space.request.envelope.inputs).length > 0
   if (isOpenNode(planned) && known && planned.method !== 'transformation' && !inputs.has('inputs'))
     inputs.set('inputs', { envelope: '/inputs' })
@@ -132,11 +132,11 @@ function findOtherParts(
   answer: PlannedNode,
   { chosen }: Assembly,
   {
-    sourceOf,
+    toSource,
     inputs,
     ids,
   }: {
-    readonly sourceOf: (producer: Producer) => Source
+    readonly toSource: (producer: Producer) => Source
     readonly inputs: ReadonlyMap<PlannedNode, Inputs>
     readonly ids: ReadonlyMap<PlannedNode, string>
   },
@@ -152,7 +152,7 @@ function findOtherParts(
     return sources.some((source) => 'node' in source && waitsForIt(source.node, seen))
   }
   return [...chosen.met].flatMap(([{ requirement }, producer]): [string, Source][] => {
-    const source = sourceOf(producer)
+    const source = toSource(producer)
     return requirement.name !== '' && 'node' in source && !waitsForIt(source.node)
       ? [[requirement.name, source]]
       : []

@@ -247,8 +247,8 @@ function addBranches(
   const nodes = branches.map((branch, i) =>
     branchNode(branch, { id: nodeIds.fresh(`branch_${i + 1}`), i, target }),
   )
-  const directions = nodes.map(({ id }, i) => [propertyOf(i), { node: id, pointer: `/${propertyOf(i)}` }])
-  const instruction = `Make one variant for each of ${branches.map((_, i) => `"${propertyOf(i)}"`).join(', ')}, in this order.`
+  const directions = nodes.map(({ id }, i) => [getProperty(i), { node: id, pointer: `/${getProperty(i)}` }])
+  const instruction = `Make one variant for each of ${branches.map((_, i) => `"${getProperty(i)}"`).join(', ')}, in this order.`
   const reader: DraftNode = {
     ...target,
     inputs: { ...target.inputs, ...Object.fromEntries(directions) },
@@ -260,7 +260,7 @@ function addBranches(
   }
 }
 
-const propertyOf = (i: number) => `direction${i + 1}`
+const getProperty = (i: number) => `direction${i + 1}`
 
 function branchNode(
   { label, said }: Branch,
@@ -277,7 +277,7 @@ function branchNode(
     label,
     capabilityId: structureId,
     retry: plannedRetry,
-    contracts: { output: buildObjectSchema(new Map([[propertyOf(i), [direction]]]), [propertyOf(i)]) },
+    contracts: { output: buildObjectSchema(new Map([[getProperty(i), [direction]]]), [getProperty(i)]) },
     inputs: {
       ...target.inputs,
       ...(target.inputs?.['inputs'] === undefined && { inputs: { envelope: '/inputs' } }),

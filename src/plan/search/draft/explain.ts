@@ -35,7 +35,7 @@ export function explain(explaining: Explanation): readonly Choice[] {
     planned.candidates.flatMap(({ needs }) =>
       needs.flatMap((requirement): Choice[] => {
         const producer = planned.inputs.get(requirement.name)
-        const wanted = `${requirement.name} for ${idOf(planned, explaining)}`
+        const wanted = `${requirement.name} for ${getId(planned, explaining)}`
         return producer === undefined ? [] : [choice(wanted, requirement, producer, explaining)]
       }),
     ),
@@ -43,7 +43,7 @@ export function explain(explaining: Explanation): readonly Choice[] {
   return [...forGoals, ...forNodes]
 }
 
-function idOf(planned: PlannedNode, { assembled }: Explanation): string {
+function getId(planned: PlannedNode, { assembled }: Explanation): string {
   return assembled.ids.get(planned) ?? planned.key
 }
 
@@ -53,7 +53,7 @@ function choice(
   producer: Producer,
   explaining: Explanation,
 ): Choice {
-  if ('given' in producer) return { wanted, taken: pointerOf(producer.given), because: 'the envelope has it' }
+  if ('given' in producer) return { wanted, taken: toPointer(producer.given), because: 'the envelope has it' }
   const { candidate } = producer
   const planned = [...explaining.chosen.plannedNodes.values()].find(({ candidates }) =>
     candidates.includes(candidate),
@@ -61,13 +61,13 @@ function choice(
   const instead = rivals(requirement, candidate, explaining)
   return {
     wanted,
-    ...(planned && { taken: idOf(planned, explaining) }),
+    ...(planned && { taken: getId(planned, explaining) }),
     because: reason(candidate),
     ...(instead.length > 0 && { instead }),
   }
 }
 
-const pointerOf = (source: Source) => ('envelope' in source ? `envelope ${source.envelope}` : 'a fixed value')
+const toPointer = (source: Source) => ('envelope' in source ? `envelope ${source.envelope}` : 'a fixed value')
 
 function reason({ method, score, capability }: Candidate): string {
   const { sentence } = supplyMethodTable[method]

@@ -3,8 +3,8 @@ import type { Capability } from '../../../domain/capability.ts'
 import type { Binding, Draft, DraftNode, Edge, Retry, Source } from '../../../domain/plan.ts'
 import { both } from '../../../schema/build/combine.ts'
 import { answerId, checkId, isBuiltin } from '../../builtin-capabilities.ts'
-import { type FacetsByName, isFacetList, portsOf, standIns } from '../../catalog/ports.ts'
-import { isBinding, sourcesOf } from '../../prove/sources.ts'
+import { type FacetsByName, getPorts, isFacetList, standIns } from '../../catalog/ports.ts'
+import { isBinding, toSources } from '../../prove/sources.ts'
 import type { PlannedNode } from './choose.ts'
 
 /** Maximum number of alternates of a node. */
@@ -61,7 +61,7 @@ export function findFallback(
   capabilities: readonly Capability[],
   { facets, always }: { readonly facets: FacetsByName; readonly always: boolean },
 ): Capability | undefined {
-  const names = portsOf(node, facets).supplies.map(({ name }) => name)
+  const names = getPorts(node, facets).supplies.map(({ name }) => name)
   const made = capabilities.filter(({ nodeKind }) => nodeKind === 'fallback')
   const able = standIns(node, made, facets)[0]
   if (able !== undefined || !always || names.includes('') || isBuiltin(node.capabilityId)) return able
@@ -88,7 +88,7 @@ export function addFallback({ draft, nodeId, capability, worker, id }: FallbackR
   }
   const either = (source: Source): readonly Source[] =>
     'node' in source && source.node === nodeId ? [source, { ...source, node: id }] : [source]
-  const rebind = (binding: Binding): Binding => sourcesOf(binding).flatMap(either)
+  const rebind = (binding: Binding): Binding => toSources(binding).flatMap(either)
   const nodes = draft.nodes.map((each) => {
     const inputs = Object.entries(each.inputs ?? {}).map(([name, binding]) => [name, rebind(binding)])
     return each.inputs === undefined ? each : { ...each, inputs: Object.fromEntries(inputs) }

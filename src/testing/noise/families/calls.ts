@@ -2,7 +2,7 @@
 import type { Json } from '../../../base/json.ts'
 import type { JsonSchema } from '../../../schema/compile/compile.ts'
 import type { Random } from '../random.ts'
-import { flag, listOf, number, object, oneOfWords, text, whole } from '../schemas/build.ts'
+import { array, flag, number, object, oneOfWords, text, whole } from '../schemas/build.ts'
 import type { Layer, NoiseFamily, Passage } from '../types.ts'
 import { email, list, money, name, plain, prose, word } from '../words.ts'
 import { type Call, NAMED_NOTATIONS, type Notation, PLAIN_NOTATIONS } from './call-notations.ts'
@@ -29,7 +29,7 @@ const TOOLS: readonly Tool[] = [
   {
     name: 'web.search',
     schema: object(
-      { query: text, limit: whole, filters: object({ languages: listOf(text) }) },
+      { query: text, limit: whole, filters: object({ languages: array(text) }) },
       { optional: ['filters'] },
     ),
     make: (r) => ({
@@ -45,7 +45,7 @@ const TOOLS: readonly Tool[] = [
   },
   {
     name: 'add_items',
-    schema: object({ items: listOf(text), note: { type: ['string', 'null'] } }),
+    schema: object({ items: array(text), note: { type: ['string', 'null'] } }),
     make: (r) => ({ items: list(r, [1, 3], () => plain(r)), note: r.chance() ? null : plain(r) }),
   },
 ]
@@ -109,7 +109,7 @@ function callsFamily(family: string, notations: readonly Notation[]): NoiseFamil
       const tools = random.some(TOOLS, random.int(1, 3))
       const calls = drawCalls(random, tools, 4)
       if (!isClear(calls)) return undefined
-      const schema = listOf(callSchema(random, tools))
+      const schema = array(callSchema(random, tools))
       const wanted = {
         schemaName: 'calls',
         schema,
@@ -142,7 +142,7 @@ const ARGUMENTS: NoiseFamily = {
     if (!isClear(calls) || tools[0] === undefined) return undefined
     const value = calls.map((call) => call.arguments) as unknown as Json
     const decoy = drawCalls(random, tools, 2).map((call) => call.arguments) as unknown as Json
-    const wanted = { schemaName: `${tools[0].name}-list`, schema: listOf(tools[0].schema), value, decoy }
+    const wanted = { schemaName: `${tools[0].name}-list`, schema: array(tools[0].schema), value, decoy }
     if (random.chance(0.08)) return noCall(random, wanted, tools)
     return passage(random, wanted, random.pick([...PLAIN_NOTATIONS, ...NAMED_NOTATIONS]), calls)
   },

@@ -116,10 +116,10 @@ export interface FamilyOptions {
 /** Each sample depends only on the seed, its family and its index. */
 export function* familyCorpus({ seed, count }: FamilyOptions): Generator<NoiseSample> {
   for (const [familyIndex, family] of NOISE_FAMILIES.entries())
-    for (let index = 0; index < count; index++) yield sampleOf(family, mixSeed(seed, familyIndex), index)
+    for (let index = 0; index < count; index++) yield getSample(family, mixSeed(seed, familyIndex), index)
 }
 
-function sampleOf(family: NoiseFamily, seed: number, index: number): NoiseSample {
+function getSample(family: NoiseFamily, seed: number, index: number): NoiseSample {
   const random = createRandom(mixSeed(seed, index))
   for (let attempt = 0; attempt < 4000; attempt++) {
     const passage = family.make(random)

@@ -68,7 +68,7 @@ function withoutRequired(random: Random, passage: Passage): Passage | undefined 
 }
 
 /** Picks a number of layers in any order; after prose, fences, tags and drafts the text must be encoded before it can be wrapped. */
-function layersOf(random: Random, layers: readonly Layer[], count: number): Layer[] {
+function pickLayers(random: Random, layers: readonly Layer[], count: number): Layer[] {
   return Array.from({ length: count }, () => random.pick(layers))
 }
 
@@ -80,7 +80,7 @@ const ENCODED: NoiseFamily = {
     const document = isObject(whole.value) || isDocument({ ...whole, value: whole.value ?? null })
     if (!document) return undefined
     const passage = random.chance(0.12) ? withoutRequired(random, whole) : whole
-    const layers = layersOf(random, [encode, wrap, encode, wrap, fence, talk, draft, tag], random.int(2, 5))
+    const layers = pickLayers(random, [encode, wrap, encode, wrap, fence, talk, draft, tag], random.int(2, 5))
     if (!layers.includes(encode) || !layers.includes(wrap)) return undefined
     // In a text without an answer, a draft would be one.
     if (passage === undefined || (passage.value === undefined && layers.includes(draft))) return undefined
@@ -89,7 +89,7 @@ const ENCODED: NoiseFamily = {
 }
 
 /** The text contains no value of the schema, not even an empty one. */
-function noneOf(random: Random, source: NoiseSchema): Passage {
+function makeEmptyPassage(random: Random, source: NoiseSchema): Passage {
   const { name: schemaName, schema } = source
   return withoutAnswer(random, { schemaName, schema, value: undefined, decoy: source.make(random) })
 }
@@ -101,7 +101,7 @@ const CITED: NoiseFamily = {
   name: 'citations and {} before an object, nothing required',
   make(random) {
     const source = random.pick(OPTIONAL)
-    if (random.chance(LOST)) return noneOf(random, source)
+    if (random.chance(LOST)) return makeEmptyPassage(random, source)
     const layers = random.pick([
       [cite],
       [cite],
@@ -129,7 +129,7 @@ const KEYS: NoiseFamily = {
   name: 'keys that differ by a space',
   make(random) {
     const source = random.pick(KEYED)
-    if (random.chance(LOST)) return noneOf(random, source)
+    if (random.chance(LOST)) return makeEmptyPassage(random, source)
     const slips = ['comma-trailing', 'quotes-single', 'python', 'number-quoted', 'comment-block']
     const passage = toPassage(random, source, { slips, share: 0.8 })
     const written = random.chance(0.2) ? trimmedKeys(passage) : passage
@@ -167,7 +167,7 @@ const INSIDE: NoiseFamily = {
   name: 'an object inside its like',
   make(random) {
     const source = random.pick([...NESTED, ...NESTED, ...OPTIONAL])
-    if (random.chance(LOST)) return noneOf(random, source)
+    if (random.chance(LOST)) return makeEmptyPassage(random, source)
     const passage = toPassage(random, source, { share: 0.7 })
     const written = random.chance(0.4) ? withForeignParts(random, passage) : passage
     const layers = random.pick([[], [], [fence], [talk], [wrap], [encode], [encode, wrap], [draft]])
@@ -181,10 +181,10 @@ const COMPOSED: NoiseFamily = {
   name: 'two families composed',
   make(random) {
     const source = random.pick([...KEYED, ...NESTED, ...OPTIONAL])
-    if (random.chance(LOST)) return noneOf(random, source)
+    if (random.chance(LOST)) return makeEmptyPassage(random, source)
     const slips = ['comma-trailing', 'quotes-single', 'python', 'number-quoted']
     const passage = toPassage(random, source, { slips })
-    const layers = layersOf(random, [encode, wrap, cite, fence, draft, talk, tag], random.int(2, 5))
+    const layers = pickLayers(random, [encode, wrap, cite, fence, draft, talk, tag], random.int(2, 5))
     if (random.chance(0.3)) layers.push(random.pick([windows, mark]))
     if (
       layers.filter((one) => one === cite).length > 1 ||

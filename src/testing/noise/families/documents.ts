@@ -1,12 +1,12 @@
 /** Documents for the families: objects without required members, keys that differ by a space, nested objects of the same schema. */
 import type { Json } from '../../../base/json.ts'
 import type { Random } from '../random.ts'
-import { flag, listOf, number, object, text, whole } from '../schemas/build.ts'
+import { array, flag, number, object, text, whole } from '../schemas/build.ts'
 import type { NoiseSchema } from '../types.ts'
 import { email, identifier, list, money, name, plain, prose, word } from '../words.ts'
 
 /** Picks some of the optional members, at least `least`. */
-function someOf(random: Random, members: Readonly<Record<string, Json>>, least = 1): Json {
+function pickSome(random: Random, members: Readonly<Record<string, Json>>, least = 1): Json {
   const keys = Object.keys(members)
   const kept = random.some(keys, random.int(least, keys.length))
   return Object.fromEntries(kept.map((key) => [key, members[key] as Json]))
@@ -20,11 +20,11 @@ export const OPTIONAL: readonly NoiseSchema[] = [
     (open): NoiseSchema => ({
       name: open ? 'profile-open' : 'profile-closed',
       schema: object(
-        { fullName: text, age: whole, tags: listOf(text), active: flag },
+        { fullName: text, age: whole, tags: array(text), active: flag },
         { ...all('fullName', 'age', 'tags', 'active'), open },
       ),
       make: (r) =>
-        someOf(r, {
+        pickSome(r, {
           fullName: name(r),
           age: r.int(18, 99),
           tags: list(r, [1, 3], () => word(r)),
@@ -34,12 +34,12 @@ export const OPTIONAL: readonly NoiseSchema[] = [
   ),
   {
     name: 'references',
-    schema: object({ ids: listOf(whole), source: text }, all('ids', 'source')),
-    make: (r) => someOf(r, { ids: list(r, [1, 4], () => r.int(1, 900)), source: prose(r) }),
+    schema: object({ ids: array(whole), source: text }, all('ids', 'source')),
+    make: (r) => pickSome(r, { ids: list(r, [1, 4], () => r.int(1, 900)), source: prose(r) }),
   },
   {
     name: 'one-optional-list',
-    schema: object({ ids: listOf(whole) }, { ...all('ids'), open: true }),
+    schema: object({ ids: array(whole) }, { ...all('ids'), open: true }),
     make: (r) => ({ ids: list(r, [2, 5], () => r.int(100, 900)) }),
   },
   {
@@ -48,12 +48,12 @@ export const OPTIONAL: readonly NoiseSchema[] = [
       {
         query: text,
         range: object({ from: number, to: number }, all('from', 'to')),
-        languages: listOf(text),
+        languages: array(text),
       },
       { ...all('query', 'range', 'languages'), open: true },
     ),
     make: (r) =>
-      someOf(r, {
+      pickSome(r, {
         query: prose(r),
         range: { from: r.int(1, 9), to: r.int(10, 90) },
         languages: list(r, [1, 3], () => r.pick(['de', 'fr', 'ja'])),
@@ -71,7 +71,7 @@ export const KEYED: readonly NoiseSchema[] = [
   {
     name: 'key-twice',
     schema: object({ name: text, 'name ': text, age: whole }, { optional: ['name', 'name '], open: true }),
-    make: (r) => ({ ...(someOf(r, { name: name(r), 'name ': plain(r) }) as object), age: r.int(1, 90) }),
+    make: (r) => ({ ...(pickSome(r, { name: name(r), 'name ': plain(r) }) as object), age: r.int(1, 90) }),
   },
   {
     name: 'key-in-branches',
@@ -109,7 +109,7 @@ export const KEYED: readonly NoiseSchema[] = [
   {
     name: 'key-in-items',
     schema: object({
-      rows: listOf(
+      rows: array(
         object(
           { user_id: whole, 'user-id': text, 'userId ': flag },
           { optional: ['user_id', 'user-id', 'userId '] },
@@ -119,7 +119,7 @@ export const KEYED: readonly NoiseSchema[] = [
     }),
     make: (r) => ({
       rows: list(r, [1, 3], () =>
-        someOf(r, { user_id: r.int(1, 99), 'user-id': identifier(r), 'userId ': r.chance() }),
+        pickSome(r, { user_id: r.int(1, 99), 'user-id': identifier(r), 'userId ': r.chance() }),
       ),
       owner: name(r),
     }),
@@ -133,7 +133,7 @@ function thread(random: Random, depth: number): Json {
 
 function chain(random: Random, depth: number): Json {
   const rest = depth === 0 ? {} : { next: chain(random, depth - 1) }
-  return { ...(someOf(random, { value: plain(random), weight: random.int(1, 9) }, 2) as object), ...rest }
+  return { ...(pickSome(random, { value: plain(random), weight: random.int(1, 9) }, 2) as object), ...rest }
 }
 
 /** Recursive objects: both the whole and a part of it validate. */
@@ -144,7 +144,7 @@ export const NESTED: readonly NoiseSchema[] = [
       $ref: '#/$defs/post',
       $defs: {
         post: object(
-          { text, author: text, replies: listOf({ $ref: '#/$defs/post' }) },
+          { text, author: text, replies: array({ $ref: '#/$defs/post' }) },
           { optional: ['replies'] },
         ),
       },

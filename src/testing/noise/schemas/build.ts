@@ -12,7 +12,7 @@ export function oneOfWords(...words: string[]): Schema {
   return { type: 'string', enum: words }
 }
 
-export function listOf(items: Schema, more: Schema = {}): Schema {
+export function array(items: Schema, more: Schema = {}): Schema {
   return { type: 'array', items, ...more }
 }
 

@@ -2,7 +2,7 @@
 import type { Json } from '../../../base/json.ts'
 import type { NoiseSchema } from '../types.ts'
 import { date, email, identifier, list, money, name, plain, prose, word } from '../words.ts'
-import { flag, listOf, number, object, oneOfWords, text, whole } from './build.ts'
+import { array, flag, number, object, oneOfWords, text, whole } from './build.ts'
 
 export const BUSINESS: readonly NoiseSchema[] = [
   {
@@ -28,7 +28,7 @@ export const BUSINESS: readonly NoiseSchema[] = [
       invoiceNumber: text,
       issueDate: { type: 'string', format: 'date' },
       customer: object({ name: text, address: text, postcode: text }),
-      lines: listOf(object({ description: text, quantity: whole, unitPrice: number })),
+      lines: array(object({ description: text, quantity: whole, unitPrice: number })),
       total: { type: 'number', minimum: 0 },
       currency: oneOfWords('EUR', 'USD', 'JPY'),
       paid: flag,
@@ -77,7 +77,7 @@ export const BUSINESS: readonly NoiseSchema[] = [
       logLevel: oneOfWords('debug', 'info', 'warning', 'error'),
       sampleRate: { type: 'number', minimum: 0, maximum: 100 },
       displayName: text,
-      hooks: listOf(text),
+      hooks: array(text),
     }),
     make: (r) => ({
       maxRetries: r.int(0, 9),
@@ -106,7 +106,7 @@ export const BUSINESS: readonly NoiseSchema[] = [
   {
     name: 'ledger',
     schema: object({
-      transactions: listOf(
+      transactions: array(
         object({ id: { type: ['integer', 'string'] }, amount: number, units: whole, memo: text }),
         { minItems: 1 },
       ),
@@ -164,7 +164,7 @@ export const BUSINESS: readonly NoiseSchema[] = [
         title: text,
         startsAt: { type: 'string', format: 'date-time' },
         durationMinutes: { type: 'integer', minimum: 5, maximum: 600 },
-        attendees: listOf({ type: 'string', format: 'email' }),
+        attendees: array({ type: 'string', format: 'email' }),
         location: { type: ['string', 'null'] },
       },
       { open: true },

@@ -1,7 +1,7 @@
 /** Schemas of texts that models often write: notes, reviews, recipes, translations, quizzes. */
 import type { NoiseSchema } from '../types.ts'
 import { date, list, money, name, plain, prose, word } from '../words.ts'
-import { flag, listOf, number, object, oneOfWords, text, whole } from './build.ts'
+import { array, flag, number, object, oneOfWords, text, whole } from './build.ts'
 
 export const CONTENT: readonly NoiseSchema[] = [
   {
@@ -10,9 +10,9 @@ export const CONTENT: readonly NoiseSchema[] = [
       {
         patient: object({ name: text, birthDate: { type: 'string', format: 'date' } }),
         complaint: text,
-        diagnoses: listOf(object({ code: text, label: text, certain: flag }), { minItems: 1 }),
+        diagnoses: array(object({ code: text, label: text, certain: flag }), { minItems: 1 }),
         vitals: object({ pulse: { type: 'integer', minimum: 20, maximum: 250 }, temperature: number }),
-        allergies: { anyOf: [listOf(text), { type: 'null' }] },
+        allergies: { anyOf: [array(text), { type: 'null' }] },
       },
       { optional: ['allergies'] },
     ),
@@ -31,7 +31,7 @@ export const CONTENT: readonly NoiseSchema[] = [
   {
     name: 'review-findings',
     schema: object({
-      findings: listOf(
+      findings: array(
         object({
           file: text,
           line: { type: 'integer', minimum: 1 },
@@ -75,8 +75,8 @@ export const CONTENT: readonly NoiseSchema[] = [
       title: text,
       servings: { type: 'integer', minimum: 1 },
       vegetarian: flag,
-      ingredients: listOf(object({ item: text, grams: number }), { minItems: 1 }),
-      steps: listOf(text),
+      ingredients: array(object({ item: text, grams: number }), { minItems: 1 }),
+      steps: array(text),
     }),
     make: (r) => ({
       title: prose(r),
@@ -98,10 +98,10 @@ export const CONTENT: readonly NoiseSchema[] = [
   {
     name: 'quiz',
     schema: object({
-      questions: listOf(
+      questions: array(
         object({
           question: text,
-          options: listOf(text, { minItems: 2 }),
+          options: array(text, { minItems: 2 }),
           answerIndex: { type: 'integer', minimum: 0, maximum: 3 },
         }),
         { minItems: 1 },
@@ -134,8 +134,8 @@ export const CONTENT: readonly NoiseSchema[] = [
     name: 'plan',
     schema: object({
       goal: text,
-      steps: listOf(
-        object({ title: text, dependsOn: listOf(whole), estimateHours: { type: ['number', 'null'] } }),
+      steps: array(
+        object({ title: text, dependsOn: array(whole), estimateHours: { type: ['number', 'null'] } }),
       ),
       approved: flag,
     }),
@@ -153,10 +153,10 @@ export const CONTENT: readonly NoiseSchema[] = [
     name: 'product-page',
     schema: object({
       headline: text,
-      bullets: listOf(text),
+      bullets: array(text),
       price: object({ amount: number, currency: oneOfWords('EUR', 'USD') }),
       discountPercent: { type: 'number', minimum: 0, maximum: 100 },
-      seo: object({ slug: text, keywords: listOf(text) }),
+      seo: object({ slug: text, keywords: array(text) }),
     }),
     make: (r) => ({
       headline: prose(r),

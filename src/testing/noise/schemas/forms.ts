@@ -3,7 +3,7 @@ import type { Json } from '../../../base/json.ts'
 import type { Random } from '../random.ts'
 import type { NoiseSchema } from '../types.ts'
 import { email, list, money, name, plain, prose, word } from '../words.ts'
-import { flag, listOf, number, object, oneOfWords, text, whole } from './build.ts'
+import { array, flag, number, object, oneOfWords, text, whole } from './build.ts'
 
 const CATEGORIES = ['billing', 'technical support', 'sales', 'other']
 
@@ -17,16 +17,16 @@ function tree(random: Random, depth: number): Json {
 export const FORMS: readonly NoiseSchema[] = [
   {
     name: 'todo-list',
-    schema: listOf(object({ task: text, done: flag, effort: whole })),
+    schema: array(object({ task: text, done: flag, effort: whole })),
     make: (r) => list(r, [1, 4], () => ({ task: prose(r), done: r.chance(), effort: r.int(1, 13) })),
   },
   {
     name: 'contacts',
     schema: {
       $defs: {
-        contact: object({ name: text, emails: listOf({ type: 'string', format: 'email' }), vip: flag }),
+        contact: object({ name: text, emails: array({ type: 'string', format: 'email' }), vip: flag }),
       },
-      ...object({ contacts: listOf({ $ref: '#/$defs/contact' }), owner: { $ref: '#/$defs/contact' } }),
+      ...object({ contacts: array({ $ref: '#/$defs/contact' }), owner: { $ref: '#/$defs/contact' } }),
     },
     make: (r) => {
       const contact = (): Json => ({
@@ -39,12 +39,9 @@ export const FORMS: readonly NoiseSchema[] = [
   },
   {
     name: 'catalogue',
-    schema: listOf(
-      object({ sku: text, title: text, price: number, stock: { type: 'integer', minimum: 0 } }),
-      {
-        minItems: 1,
-      },
-    ),
+    schema: array(object({ sku: text, title: text, price: number, stock: { type: 'integer', minimum: 0 } }), {
+      minItems: 1,
+    }),
     make: (r) =>
       list(r, [1, 4], () => ({
         sku: `A-${r.int(100, 999)}`,
@@ -55,13 +52,13 @@ export const FORMS: readonly NoiseSchema[] = [
   },
   {
     name: 'tags',
-    schema: listOf(text),
+    schema: array(text),
     make: (r) => list(r, [1, 5], () => (r.chance(0.3) ? prose(r) : word(r))),
   },
-  { name: 'scores', schema: listOf(whole), make: (r) => list(r, [2, 6], () => r.int(1000, 99000)) },
+  { name: 'scores', schema: array(whole), make: (r) => list(r, [2, 6], () => r.int(1000, 99000)) },
   {
     name: 'matrix',
-    schema: listOf(listOf(number)),
+    schema: array(array(number)),
     make: (r) => list(r, [2, 3], () => [r.int(0, 9), r.int(10, 99) / 4]),
   },
   { name: 'category', schema: oneOfWords(...CATEGORIES), make: (r) => r.pick(CATEGORIES) },
@@ -83,7 +80,7 @@ export const FORMS: readonly NoiseSchema[] = [
       {
         query: text,
         limit: { type: 'integer', minimum: 1, maximum: 100 },
-        filters: object({ languages: listOf(text), fresh: flag }),
+        filters: object({ languages: array(text), fresh: flag }),
         cursor: { type: ['string', 'null'] },
       },
       { open: true },
@@ -115,7 +112,7 @@ export const FORMS: readonly NoiseSchema[] = [
     name: 'tree',
     schema: {
       $ref: '#/$defs/node',
-      $defs: { node: object({ label: text, children: listOf({ $ref: '#/$defs/node' }) }) },
+      $defs: { node: object({ label: text, children: array({ $ref: '#/$defs/node' }) }) },
     },
     make: (r) => tree(r, 2),
   },
@@ -142,7 +139,7 @@ export const FORMS: readonly NoiseSchema[] = [
   {
     name: 'single-list',
     schema: object({
-      entities: listOf(object({ name: text, kind: oneOfWords('person', 'place', 'work of art') })),
+      entities: array(object({ name: text, kind: oneOfWords('person', 'place', 'work of art') })),
     }),
     make: (r) => ({
       entities: list(r, [1, 4], () => ({ name: name(r), kind: r.pick(['person', 'place', 'work of art']) })),
@@ -168,7 +165,7 @@ export const FORMS: readonly NoiseSchema[] = [
     schema: {
       $schema: 'http://json-schema.org/draft-07/schema#',
       definitions: { score: { type: 'integer', minimum: 0, maximum: 10 } },
-      ...object({ reviewer: text, scores: listOf({ $ref: '#/definitions/score' }), comment: text }),
+      ...object({ reviewer: text, scores: array({ $ref: '#/definitions/score' }), comment: text }),
     },
     make: (r) => ({ reviewer: name(r), scores: list(r, [1, 4], () => r.int(0, 10)), comment: prose(r) }),
   },

@@ -106,6 +106,10 @@ export function listMigrations(dialect: SqlDialect): Record<string, Migration> {
     '0007_node_versions': migration(addNodeVersions),
     '0008_operations_audit': migration(addOperationsAudit),
     '0009_quarantined_runs': migration(indexQuarantinedRuns),
+    '0010_task_roles': migration(addTaskRoles),
+    '0011_documents': migration(addDocuments),
+    '0012_run_costs': migration(addRunCosts),
+    '0013_cost_index': migration(indexRunCosts),
   }
 }
 
@@ -265,5 +269,39 @@ async function indexQuarantinedRuns(db: Kysely<unknown>): Promise<void> {
     .on('flex_runs')
     .columns(['created_at', 'run_id'])
     .where(sql.ref('status'), '=', sql.lit('quarantined'))
+    .execute()
+}
+
+/** Roles of people for tasks; tokens without them have none. */
+async function addTaskRoles(db: Kysely<unknown>): Promise<void> {
+  await db.schema.alterTable('api_tokens').addColumn('task_roles', 'text').execute()
+}
+
+/** Webhooks, their deliveries and facets of tenants. Indexes: lists of a tenant, what is due, what belongs to a run. */
+async function addDocuments(db: Kysely<unknown>, dialect: SqlDialect): Promise<void> {
+  let table = addKeys(db.schema.createTable('flex_documents'), dialect, 'key_hash', 'tenant', 'document_id')
+  table = addTexts(table, 'kind', 'body', 'change_id')
+  table = addNumbers(table, 'version', 'created_at', 'updated_at')
+  table = addOptionalNumbers(addOptionalTexts(table, 'run_id'), 'due_at')
+  await addPrimaryKey(table, 'flex_documents', 'key_hash').execute()
+  const index = (name: string, ...columns: string[]) =>
+    db.schema.createIndex(`flex_documents_${name}`).on('flex_documents').columns(columns)
+  await index('newest', 'kind', 'tenant', 'created_at', 'document_id').execute()
+  await index('due', 'kind', 'due_at').where(sql.ref('due_at'), 'is not', null).execute()
+  await index('run', 'run_id').where(sql.ref('run_id'), 'is not', null).execute()
+}
+
+/** Cost and tokens of runs; unknown for earlier runs. */
+async function addRunCosts(db: Kysely<unknown>): Promise<void> {
+  for (const name of ['cost_usd', 'tokens'])
+    await db.schema.alterTable('flex_runs').addColumn(name, number).execute()
+}
+
+/** For lists of a tenant by cost: the order of the list, with runs without a known cost at its end. */
+async function indexRunCosts(db: Kysely<unknown>): Promise<void> {
+  await db.schema
+    .createIndex('flex_runs_cost')
+    .on('flex_runs')
+    .expression(sql`tenant, coalesce(cost_usd, 0), created_at, run_id`)
     .execute()
 }

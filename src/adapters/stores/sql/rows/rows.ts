@@ -44,6 +44,8 @@ export function changeRow(head: HeadCore) {
     updated_at: head.updatedAt,
     satisfaction_score: head.satisfactionScore ?? null,
     observed_satisfaction: head.observedSatisfaction ?? null,
+    cost_usd: head.costUsd ?? null,
+    tokens: head.tokens ?? null,
     lease_owner: head.owner ?? null,
     lease_until: head.leaseUntil ?? null,
     due_at: dueAt(head) ?? null,
@@ -65,24 +67,25 @@ export function headRow(head: StoredHead): Omit<RunTable, 'persona' | 'variant_p
 }
 
 export function toCore(row: Omit<LockedRow, 'now'>): HeadCore {
-  const core: { -readonly [K in keyof HeadCore]: HeadCore[K] } = {
+  return {
     runId: row.run_id,
     tenant: row.tenant,
     seq: row.seq,
     // Only this module writes the column.
     status: row.status as RunStatus,
     planVersion: row.plan_version,
+    wakeAt: row.wake_at ?? undefined,
     createdAt: row.created_at,
     updatedAt: row.updated_at,
     schemaHash: row.schema_hash,
+    satisfactionScore: row.satisfaction_score ?? undefined,
+    observedSatisfaction: row.observed_satisfaction ?? undefined,
+    costUsd: row.cost_usd ?? undefined,
+    tokens: row.tokens ?? undefined,
     epoch: row.lease_epoch,
+    owner: row.lease_owner ?? undefined,
+    leaseUntil: row.lease_until ?? undefined,
   }
-  if (row.wake_at !== null) core.wakeAt = row.wake_at
-  if (row.satisfaction_score !== null) core.satisfactionScore = row.satisfaction_score
-  if (row.observed_satisfaction !== null) core.observedSatisfaction = row.observed_satisfaction
-  if (row.lease_owner !== null) core.owner = row.lease_owner
-  if (row.lease_until !== null) core.leaseUntil = row.lease_until
-  return core
 }
 
 export function toHead(row: RunTable): StoredHead {

@@ -15,6 +15,13 @@ interface ClaimValues extends Timed {
 interface Claiming {
   readonly runId?: string | undefined
   readonly except?: readonly string[] | undefined
+  readonly exceptTenants?: readonly string[] | undefined
+}
+
+/** What a claim leaves out. */
+interface Left {
+  readonly runs: readonly string[]
+  readonly tenants: readonly string[]
 }
 
 export function createLeaseStatements(
@@ -56,19 +63,23 @@ export function createLeaseStatements(
     take(param, due(param).where('run_id', '=', param('runId'))),
   )
 
-  /** Built each time: lists of runs that are left to others are rare, and each is another. */
-  const claimOthers = (values: ClaimValues, except: readonly string[]): Statement => {
+  /** Built each time: lists of runs and tenants that are left out are rare, and each is another. */
+  const claimOthers = (values: ClaimValues, left: Left): Statement => {
     const param: Param<ClaimValues> = (name) => values[name]
-    return take(param, due(param).where('run_id', 'not in', except)).compile()
+    const ready = due(param)
+      .$if(left.runs.length > 0, (query) => query.where('run_id', 'not in', left.runs))
+      .$if(left.tenants.length > 0, (query) => query.where('tenant', 'not in', left.tenants))
+    return take(param, ready).compile()
   }
   const wakes = () =>
     db.selectFrom('flex_runs').select('due_at').where('due_at', 'is not', null).orderBy('due_at').limit(1)
   const firstWake = templates.one<object>(wakes)
 
   return {
-    claim({ runId, except = [], ...values }: ClaimValues & Claiming): Statement {
+    claim({ runId, except = [], exceptTenants = [], ...values }: ClaimValues & Claiming): Statement {
       if (runId !== undefined) return claimOne({ ...values, runId })
-      return except.length === 0 ? claimAny(values) : claimOthers(values, except)
+      const isAny = except.length === 0 && exceptTenants.length === 0
+      return isAny ? claimAny(values) : claimOthers(values, { runs: except, tenants: exceptTenants })
     },
 
     /** What a claim got whose answer was lost. */
@@ -92,7 +103,7 @@ export function createLeaseStatements(
         )
         .where('lease_owner', '=', param('owner'))
         .where('due_at', 'is not', null)
-        .returning('run_id'),
+        .returning(['run_id', 'seq']),
     ),
 
     nextWake: (except: readonly string[] = []): Statement =>

@@ -12,9 +12,9 @@ export function createListTemplates(
   compile: Compile,
   fill: Fill,
 ): Pick<Templates, 'list' | 'rows' | 'each'> {
-  const typeOf = (column: string) => (numberColumns.has(column) ? lists.number : lists.text)
-  const columnOf = (rows: readonly object[], column: string) =>
-    typeOf(column).encode(rows.map((row) => (row as Record<string, unknown>)[column]))
+  const getType = (column: string) => (numberColumns.has(column) ? lists.number : lists.text)
+  const getColumn = (rows: readonly object[], column: string) =>
+    getType(column).encode(rows.map((row) => (row as Record<string, unknown>)[column]))
   // A placeholder passes for the value: only the compiler sees it.
   const param = (name: string) => new Placeholder(name) as never
   const toRow = (given: readonly string[]) =>
@@ -37,9 +37,9 @@ export function createListTemplates(
         if (rows.length === 0) return []
         const given = columns.filter((column) => holdsSomething(rows, column))
         const form = given.join()
-        const template = byForm.get(form) ?? takeRows(compile(build([toRow(given)])), typeOf)
+        const template = byForm.get(form) ?? takeRows(compile(build([toRow(given)])), getType)
         if (byForm.size < mostForms || byForm.has(form)) byForm.set(form, template)
-        const statement = fill(template, ({ name }) => columnOf(rows, name))
+        const statement = fill(template, ({ name }) => getColumn(rows, name))
         if (byForm.has(form)) return [statement]
         // Each form is a statement to prepare: rare ones are not kept by the database either.
         const { name: __, ...unnamed } = statement
@@ -51,8 +51,8 @@ export function createListTemplates(
       let template: Required<Statement> | undefined
       return (rows) => {
         if (rows.length === 0) return []
-        template ??= takeEach(compile(build(param)), typeOf)
-        return [fill(template, ({ name }) => columnOf(rows, name))]
+        template ??= takeEach(compile(build(param)), getType)
+        return [fill(template, ({ name }) => getColumn(rows, name))]
       }
     },
   }
@@ -78,23 +78,23 @@ function takeKeys({ sql, ...rest }: Required<Statement>, type: string): Required
 }
 
 /** `values ($1, $2)` becomes `select * from unnest($1, $2)`. */
-function takeRows({ sql, ...rest }: Required<Statement>, typeOf: TypeOf): Required<Statement> {
+function takeRows({ sql, ...rest }: Required<Statement>, getType: TypeOf): Required<Statement> {
   const marks = rest.parameters.map((_, index) => `$${index + 1}`)
-  const given = `select * from unnest(${castAll(rest.parameters, typeOf)})`
+  const given = `select * from unnest(${castAll(rest.parameters, getType)})`
   return { ...rest, sql: replaceOnce(sql, `values (${marks.join(', ')})`, given) }
 }
 
 /** `update … set a = $1 where b = $2` becomes `update … set a = given.v1 from unnest($1, $2) as given (v1, v2) where b = given.v2`. */
-function takeEach({ sql, ...rest }: Required<Statement>, typeOf: TypeOf): Required<Statement> {
+function takeEach({ sql, ...rest }: Required<Statement>, getType: TypeOf): Required<Statement> {
   const names = rest.parameters.map((_, index) => `v${index + 1}`)
-  const given = ` from unnest(${castAll(rest.parameters, typeOf)}) as given (${names.join(', ')}) where `
+  const given = ` from unnest(${castAll(rest.parameters, getType)}) as given (${names.join(', ')}) where `
   const named = sql.replace(/\$(\d+)/g, 'given.v$1')
   return { ...rest, sql: replaceOnce(named, ' where ', given) }
 }
 
-function castAll(parameters: readonly unknown[], typeOf: TypeOf): string {
+function castAll(parameters: readonly unknown[], getType: TypeOf): string {
   return parameters
-    .map((item, index) => `$${index + 1}::${typeOf((item as Placeholder).name).type}`)
+    .map((item, index) => `$${index + 1}::${getType((item as Placeholder).name).type}`)
     .join(', ')
 }
 

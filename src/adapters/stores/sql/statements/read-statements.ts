@@ -1,6 +1,6 @@
 /** The statements that answer questions. Those without a fixed form are built each time. */
 import { type Kysely, sql } from 'kysely'
-import type { AskQuery, RunQuery } from '../../../../domain/ports/store.ts'
+import type { AskQuery, RunQuery, ThreadQuery } from '../../../../domain/ports/store.ts'
 import { defaultLimits } from '../../shared/list-order.ts'
 import type { Statement } from '../steps.ts'
 import type { Tables } from '../tables.ts'
@@ -64,16 +64,31 @@ export function createReadStatements(db: Kysely<Tables>, templates: Templates) {
         .limit(param('limit')),
     ),
 
-    runs({ tenant, status, threadId, limit = defaultLimits.runs, before }: RunQuery): Statement {
+    runs(given: RunQuery): Statement {
+      const { tenant, status, threadId, search, limit = defaultLimits.runs, before, sort } = given
+      const isByCost = sort === 'cost'
       let query = db.selectFrom('flex_runs').selectAll()
       if (tenant !== undefined) query = query.where('tenant', '=', tenant)
       if (threadId !== undefined) query = query.where('thread_id', '=', threadId)
+      if (search !== undefined) {
+        const pattern = `%${search.toLowerCase().replaceAll(/[\\%_]/g, (sign) => `\\${sign}`)}%`
+        const contains = (column: string) =>
+          sql<boolean>`lower(coalesce(${sql.ref(column)}, '')) like ${pattern} escape '\\'`
+        query = query.where(({ or }) => or([contains('objective'), contains('pipeline'), contains('run_id')]))
+      }
       // A literal, because a partial index is only used for the value that the statement itself names.
       if (status?.length === 1 && status[0] === 'quarantined')
         query = query.where('status', '=', sql.lit('quarantined'))
       // A list that names nothing matches nothing; SQL has no empty list.
       else if (status !== undefined) query = query.where('status', 'in', status.length > 0 ? status : [''])
-      if (before !== undefined) {
+      const { minCostUsd, maxCostUsd } = given
+      if (minCostUsd !== undefined) query = query.where(costOrZero, '>=', minCostUsd)
+      if (maxCostUsd !== undefined) query = query.where(costOrZero, '<=', maxCostUsd)
+      if (before !== undefined && isByCost) {
+        query = query.where(
+          sql<boolean>`(${costOrZero}, created_at, run_id) < (select ${costOrZero}, created_at, run_id from flex_runs where run_id = ${before})`,
+        )
+      } else if (before !== undefined) {
         query = query.where(({ eb, refTuple, selectFrom }) =>
           eb(
             refTuple('created_at', 'run_id'),
@@ -85,12 +100,41 @@ export function createReadStatements(db: Kysely<Tables>, templates: Templates) {
           ),
         )
       }
+      if (isByCost) query = query.orderBy(costOrZero, 'desc')
       return query.orderBy('created_at', 'desc').orderBy('run_id', 'desc').limit(limit).compile()
     },
 
+    threads: (query: ThreadQuery): Statement => selectThreads(db, query),
     asks: (query: AskQuery): Statement => selectAsks(db, query),
   }
 }
+
+/** The threads of a tenant, last changed first, after the one that is named. */
+function selectThreads(
+  db: Kysely<Tables>,
+  { tenant, before, limit = defaultLimits.threads }: ThreadQuery,
+): Statement {
+  const changed = sql<number>`max(updated_at)`
+  let query = db
+    .selectFrom('flex_runs')
+    .select(({ fn }) => [
+      'thread_id',
+      fn.countAll().as('runs'),
+      sql<number>`min(created_at)`.as('created_at'),
+      changed.as('updated_at'),
+    ])
+    .where('tenant', '=', tenant)
+    .where('thread_id', 'is not', null)
+    .groupBy('thread_id')
+  if (before)
+    query = query.having(
+      sql<boolean>`(max(updated_at) < ${before.updatedAt} or (max(updated_at) = ${before.updatedAt} and thread_id < ${before.threadId}))`,
+    )
+  return query.orderBy(changed, 'desc').orderBy('thread_id', 'desc').limit(limit).compile()
+}
+
+/** As in the index `flex_runs_cost`, which answers queries with this expression only. */
+const costOrZero = sql<number>`coalesce(cost_usd, 0)`
 
 /** Asks, oldest first, after the one that is named. */
 function selectAsks(

@@ -45,6 +45,7 @@ function createTokenStatements(db: Kysely<Tables>, dialect: SqlDialect, template
           revoked_at: null,
           capability_id: param('capability_id'),
           family_id: param('family_id'),
+          task_roles: param('task_roles'),
         })
         .onConflict((conflict) => conflict.column('token_id').doNothing())
         .returningAll(),

@@ -78,11 +78,11 @@ export function createTemplates(prefix: string, lists?: DialectLists): Templates
     rows(columns, alike, build) {
       const byForm = new Map<number, Required<Statement>>()
       const mayBeAlike = columns.map((name) => alike.includes(name))
-      const templateOf = (size: number, form: number): Required<Statement> => {
+      const buildTemplate = (size: number, form: number): Required<Statement> => {
         const key = form * (largest + 1) + size
         let template = byForm.get(key)
         if (template === undefined) {
-          if (form !== allGiven && byForm.size >= mostForms) return templateOf(size, allGiven)
+          if (form !== allGiven && byForm.size >= mostForms) return buildTemplate(size, allGiven)
           template = numbered(compile(build(toPlaceholderRows(columns, size, form))))
           byForm.set(key, template)
         }
@@ -90,13 +90,13 @@ export function createTemplates(prefix: string, lists?: DialectLists): Templates
       }
       return (rows) => {
         const statements: Statement[] = []
-        const form = formOf(rows as readonly Record<string, unknown>[], columns, mayBeAlike)
+        const form = findForm(rows as readonly Record<string, unknown>[], columns, mayBeAlike)
         for (let from = 0; from < rows.length; ) {
           const size = chunk(rows.length - from)
           const first = from
           statements.push(
             fill(
-              templateOf(size, form),
+              buildTemplate(size, form),
               ({ name, index }) => (rows[first + index] as Record<string, unknown>)[name],
             ),
           )
@@ -118,7 +118,7 @@ const [absent, shared] = [1, 2]
 const allGiven = 0
 
 /** What each column of some rows holds, as the digits of a number with the base 3; the first column is the lowest digit. */
-function formOf(
+function findForm(
   rows: readonly Record<string, unknown>[],
   columns: readonly string[],
   mayBeAlike: readonly boolean[],

@@ -3,6 +3,7 @@ import { type Insertable, type Kysely, sql } from 'kysely'
 import type { SqlDialect, Timed } from '../dialects/sql-dialect.ts'
 import type { RunTable, Tables } from '../tables.ts'
 import { alike, columns, keys } from './columns.ts'
+import { createDocumentStatements } from './document-statements.ts'
 import { createTemplates, type Templates } from './templates.ts'
 
 export type WriteStatements = ReturnType<typeof createWriteStatements>
@@ -18,6 +19,8 @@ const progressColumns = [
   'updated_at',
   'satisfaction_score',
   'observed_satisfaction',
+  'cost_usd',
+  'tokens',
 ] as const satisfies readonly (keyof RunTable)[]
 
 /** The columns of a head that an append can change. */
@@ -49,12 +52,13 @@ export function createWriteStatements(
     ...createHeadStatements(db, dialect, templates),
     ...createJournalStatements(db, dialect, templates),
     ...createProjectionStatements(db, templates),
+    addDocument: createDocumentStatements(db, dialect, templates).add,
   }
 }
 
 /** Statements on the heads of runs: lock, insert, update. */
 function createHeadStatements(db: Kysely<Tables>, dialect: SqlDialect, templates: Templates) {
-  const updateOf = (names: readonly (typeof changingColumns)[number][]) =>
+  const buildUpdate = (names: readonly (typeof changingColumns)[number][]) =>
     templates.each<HeadChange>((param) =>
       db
         .updateTable('flex_runs')
@@ -88,10 +92,10 @@ function createHeadStatements(db: Kysely<Tables>, dialect: SqlDialect, templates
         .returning('run_id'),
     ),
 
-    updateHeads: updateOf(changingColumns),
+    updateHeads: buildUpdate(changingColumns),
 
     /** For appends that change neither lease nor due time: setting them would make SQLite write their indexes again. */
-    updateProgress: updateOf(progressColumns),
+    updateProgress: buildUpdate(progressColumns),
   }
 }
 

@@ -27,6 +27,7 @@ function written(events: readonly NewEvent[]): string[] {
     events: journal,
     rows: [],
     values: new Map(),
+    documents: [],
   }
   const statements = createWriteStatements(sqliteBuilder<Tables>(connection), sqliteDialect)
   const commit = { sql: 'commit', parameters: [] }

@@ -28,7 +28,7 @@ export function* changeStatements(
   changes: readonly Changes[],
   { statements, commit, ledger = false, chain }: Context,
 ): Steps<void> {
-  const own = touched.map((run, index) => rowsOf(run, changes[index]))
+  const own = touched.map((run, index) => toRows(run, changes[index]))
   const [only, ...others] = own
   const all = <R>(pick: (rows: RunRows) => R[]): R[] =>
     only !== undefined && others.length === 0 ? pick(only) : own.flatMap(pick)
@@ -46,6 +46,7 @@ export function* changeStatements(
     ...statements.upsertMessages(all(({ messages }) => messages)),
     ...statements.upsertSpans(all(({ spans }) => spans)),
     ...(ledger ? statements.upsertCorrections(all(({ corrections }) => corrections)) : []),
+    ...touched.flatMap(({ documents }) => documents.map(statements.addDocument)),
   ]
   const values = yield* newValues(touched, statements)
   yield [...values, ...writes, commit]
@@ -54,7 +55,8 @@ export function* changeStatements(
 
 /** The new events of all runs; the last one carries the link of the commit. */
 function linkLast(touched: readonly OpenRun[], chain: CommitChain | undefined): EventTable[] {
-  const events = touched.flatMap((run) => run.rows)
+  const events: EventTable[] = []
+  for (const { rows } of touched) for (const row of rows) events.push(row)
   const last = events.at(-1)
   // A commit that only releases leases changes nothing in the journal.
   if (chain === undefined || last === undefined) return events
@@ -68,10 +70,10 @@ function isHeldAlike({ head, stored }: Pick<OpenRun, 'head' | 'stored'>): boolea
   return head.owner === stored.owner && head.leaseUntil === stored.leaseUntil && dueAt(head) === dueAt(stored)
 }
 
-type RunRows = ReturnType<typeof rowsOf>
+type RunRows = ReturnType<typeof toRows>
 
 /** The rows of one run that change; the large values in them are added to the run's. */
-function rowsOf(run: OpenRun, changes: Changes | undefined) {
+function toRows(run: OpenRun, changes: Changes | undefined) {
   const kept = ({ text, values }: Encoded) => {
     for (const [hash, body] of values ?? []) run.values.set(hash, body)
     return text

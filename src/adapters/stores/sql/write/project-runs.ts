@@ -6,6 +6,7 @@ import { type Before, type Changes, project } from '../../projections/projection
 import { decode } from '../../shared/codec.ts'
 import { loadValues } from '../rows/load-values.ts'
 import { toAsk, toStoredNode, type Values } from '../rows/rows.ts'
+import type { DocumentChange } from '../statements/document-statements.ts'
 import type { ReadStatements } from '../statements/read-statements.ts'
 import type { Steps } from '../steps.ts'
 import type { EventTable } from '../tables.ts'
@@ -23,6 +24,8 @@ export interface OpenRun {
   readonly rows: EventTable[]
   /** Large values of its new events and rows. */
   readonly values: Map<string, string>
+  /** Added with the events. */
+  readonly documents: DocumentChange[]
 }
 
 interface RowsOfRuns {

@@ -19,6 +19,7 @@ import {
   type StoredHead,
 } from '../../projections/heads.ts'
 import type { Before, Changes } from '../../projections/projections.ts'
+import { documentRow } from '../documents.ts'
 import type { HotRuns } from '../hot-runs.ts'
 import { headRow, toCore } from '../rows/rows.ts'
 import type { CommitChain } from '../sql-driver.ts'
@@ -31,7 +32,7 @@ import { changeStatements } from './change-statements.ts'
 import { type OpenRun, projectRuns } from './project-runs.ts'
 import { type RowsBefore, rowsBefore, selectsBefore } from './rows-before.ts'
 
-export interface BatchContext {
+interface BatchContext {
   readonly begin: Statement
   readonly commit: Statement
   readonly statements: WriteStatements
@@ -239,7 +240,16 @@ function judge(write: Write, run: OpenRun | undefined, now: number): WriteResult
 }
 
 function openRun(head: HeadCore, begins = false): OpenRun {
-  return { head, stored: head, begins, touched: false, events: [], rows: [], values: new Map() }
+  return {
+    head,
+    stored: head,
+    begins,
+    touched: false,
+    events: [],
+    rows: [],
+    values: new Map(),
+    documents: [],
+  }
 }
 
 function accept(
@@ -257,19 +267,22 @@ function accept(
     run.rows.push(eventRow(event, { runId, seq: after + index + 1, payload, writeId }))
   }
   for (const [hash, body] of encoded.values) run.values.set(hash, body)
+  const { documents = [] } = write.kind === 'create' ? write.run : write.append
+  for (const document of documents)
+    run.documents.push({ ...documentRow(document), change_id: writeId, now: head.updatedAt })
 }
 
 /** What the specifications want to see of an envelope beside its run: derived, and empty where the envelope says nothing. */
 function policyColumns(envelope: Envelope | undefined): Pick<RunTable, 'persona' | 'variant_policy'> {
   const topology = envelope?.policies?.planner?.topology
   return {
-    persona: personaOf(envelope) ?? null,
+    persona: getPersona(envelope) ?? null,
     variant_policy: topology?.variantCount === undefined ? null : JSON.stringify(topology),
   }
 }
 
 /** Who is written for; the flat policy `persona` became this input. */
-function personaOf(envelope: Envelope | undefined): string | undefined {
+function getPersona(envelope: Envelope | undefined): string | undefined {
   const profile: unknown = envelope?.inputs?.['audienceProfile']
   const said = isObject(profile) ? profile['persona'] : undefined
   const named = said ?? envelope?.metadata?.['persona']

@@ -20,12 +20,12 @@ import { syncFolder } from '../../shared/backup-files.ts'
 import type { Commit, LinkedCommit } from './commit-chain.ts'
 
 /** Longest time until a line is synced. */
-export const syncMs = 1_000
+const syncMs = 1_000
 /** A file of this size is renamed, and a new one begun; both are read. */
 const rotateBytes = 512 * 1_024
 
-export const anchorFileOf = (file: string) => `${file}-anchor`
-const olderFileOf = (path: string) => `${path}-old`
+export const toAnchorPath = (file: string) => `${file}-anchor`
+const toOlderPath = (path: string) => `${path}-old`
 
 export interface AnchorContent {
   readonly storeId: string
@@ -40,7 +40,7 @@ export interface Anchor {
   close(): void
 }
 
-export interface AnchorStart {
+interface AnchorStart {
   readonly storeId: string
   readonly newest: Commit
   /** Access rights of a new file. */
@@ -73,7 +73,7 @@ export function openAnchor(path: string, { storeId, newest, mode }: AnchorStart)
   const rotate = (commit: LinkedCommit) => {
     fdatasyncSync(file)
     closeSync(file)
-    renameSync(path, olderFileOf(path))
+    renameSync(path, toOlderPath(path))
     file = openSync(path, 'a', mode)
     size = 0
     begin(commit)
@@ -102,7 +102,7 @@ export function openAnchor(path: string, { storeId, newest, mode }: AnchorStart)
 export function readAnchor(path: string): AnchorContent | undefined {
   let storeId: string | undefined
   let lines: LinkedCommit[] = []
-  for (const part of [olderFileOf(path), path]) {
+  for (const part of [toOlderPath(path), path]) {
     if (!existsSync(part)) continue
     for (const text of readFileSync(part, 'utf8').split('\n')) {
       const line = parseLine(text)
@@ -136,13 +136,13 @@ function parseLine(text: string): { readonly store: string } | LinkedCommit | un
 /** Puts the anchor aside under a name that nothing reads, and returns that name. */
 export function setAnchorAside(path: string, now: number): string {
   const aside = `${path}-set-aside-${now}`
-  if (existsSync(olderFileOf(path))) renameSync(olderFileOf(path), `${aside}-old`)
+  if (existsSync(toOlderPath(path))) renameSync(toOlderPath(path), `${aside}-old`)
   if (existsSync(path)) renameSync(path, aside)
   syncFolder(path)
   return aside
 }
 
 /** Access rights for a file beside this one. */
-export function modeOf(file: string): number {
+export function getFileMode(file: string): number {
   return statSync(file).mode & 0o666
 }

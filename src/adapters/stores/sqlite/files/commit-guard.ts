@@ -5,7 +5,7 @@
 import { ProvisoError } from '../../../../base/errors/error.ts'
 import { type Clock, systemClock } from '../../../../base/time/clock.ts'
 import type { SqliteConnection } from '../open-sqlite.ts'
-import { type Anchor, modeOf, openAnchor, readAnchor, setAnchorAside } from './anchor.ts'
+import { type Anchor, getFileMode, openAnchor, readAnchor, setAnchorAside } from './anchor.ts'
 import { createChain, readChain, type SqliteChain } from './commit-chain.ts'
 import { compareAnchor } from './compare-anchor.ts'
 import { watchFiles } from './watch-files.ts'
@@ -14,8 +14,12 @@ export interface CommitGuard {
   readonly chain: SqliteChain
   /** Throws if a file was deleted or replaced; checked now and then, or `now`. */
   checkFiles(when?: 'now'): void
+  /** Throws if another program has written to the database; call it right before work. */
+  checkContent(): void
   /** Takes the commit that was just made; call the result when it is on the disk, before it is acknowledged. */
   takeCommit(): () => void
+  /** Call it after a checkpoint that no commit has made. */
+  rememberContent(): void
   close(): void
 }
 
@@ -35,12 +39,15 @@ export function guardCommits(connection: SqliteConnection, options: GuardOptions
     chain,
     checkFiles: (when) => (when === 'now' ? files.check() : files.checkNowAndThen()),
     takeCommit() {
+      files.remember()
       const commit = chain.takeLinked()
       return () => {
         files.check()
         if (commit !== undefined) anchor?.write(commit)
       }
     },
+    checkContent: () => files.checkContent(),
+    rememberContent: () => files.remember(),
     close: () => anchor?.close(),
   }
 }
@@ -60,5 +67,5 @@ function continueAnchor(
     }
     setAnchorAside(anchorPath, clock.now())
   }
-  return openAnchor(anchorPath, { ...chain, mode: modeOf(path) })
+  return openAnchor(anchorPath, { ...chain, mode: getFileMode(path) })
 }

@@ -1,6 +1,10 @@
 /**
- * Notices that the files of a database were deleted or replaced while they are open. SQLite keeps writing to files without a
- * name, and everything acknowledged from then on would be gone with the process.
+ * Notices that the files of a database were deleted, replaced or overwritten while they are open. SQLite keeps writing to
+ * files without a name, and everything acknowledged from then on would be gone with the process. Of an overwritten file it
+ * keeps the pages in its cache and in the log.
+ *
+ * The database itself is written by checkpoints only, which run inside of commits. So a time or size that differs from the one
+ * after the last commit of this process comes from another program.
  *
  * As long as the folder is unchanged, so are the names in it, and the files themselves are left alone: on systems with exact
  * times, asking for the times of a file makes its next write record a new time, which costs a third of a commit.
@@ -10,11 +14,15 @@ import { dirname } from 'node:path'
 import { ProvisoError } from '../../../../base/errors/error.ts'
 import { type Clock, systemClock } from '../../../../base/time/clock.ts'
 
-export interface WatchedFiles {
+interface WatchedFiles {
   /** Throws `store/replaced` unless the names still lead to the files that were open at the start. */
   check(): void
   /** The same at most every `intervalMs`, and whatever the time of the folder says. */
   checkNowAndThen(): void
+  /** Throws `store/replaced` if another program has written to the database. Call it right before work of this process. */
+  checkContent(): void
+  /** Call it after everything that may write to the database. */
+  remember(): void
 }
 
 /** Longest time until an operation that writes nothing notices. */
@@ -33,6 +41,8 @@ export function watchFiles(path: string, clock: Pick<Clock, 'now'> = systemClock
   /** The folder as it was when the files were last found in it; `undefined` if it had just changed. */
   let unchanged: Stats | undefined
   let checkedAt = performance.now()
+  /** The database after the last commit. */
+  let content = find(real)
 
   const checkFiles = () => {
     checkedAt = performance.now()
@@ -56,6 +66,17 @@ export function watchFiles(path: string, clock: Pick<Clock, 'now'> = systemClock
     check,
     checkNowAndThen() {
       if (performance.now() - checkedAt >= intervalMs) checkFiles()
+    },
+    checkContent() {
+      const now = find(real)
+      // A file that is not the one that was opened is for the other checks.
+      if (now && isSame(now, content) && (now.mtimeMs !== content?.mtimeMs || now.size !== content.size))
+        throw replaced(path, `${real} was changed by another program`)
+    },
+    remember() {
+      const now = find(real)
+      // Another file with this name is found by the next check.
+      if (now && isSame(now, files[0]?.found)) content = now
     },
   }
 }

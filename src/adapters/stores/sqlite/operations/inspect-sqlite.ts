@@ -1,7 +1,7 @@
 /** Inspects a SQLite file, its disk, its rights and the clock, without writing to the database. */
 import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
-import { messageOf, ProvisoError } from '../../../../base/errors/error.ts'
+import { ProvisoError, toErrorMessage } from '../../../../base/errors/error.ts'
 import type { Finding } from '../../shared/operation-types.ts'
 import { readChain } from '../files/commit-chain.ts'
 import { probeDisk } from '../files/probe-disk.ts'
@@ -100,7 +100,7 @@ async function inspectWrite(path: string): Promise<Finding> {
     return {
       check: 'write',
       status: 'fail',
-      detail: messageOf(cause),
+      detail: toErrorMessage(cause),
       hint: 'Check the free space, the quota and the rights of the folder',
     }
   }
@@ -135,10 +135,14 @@ async function inspectStore(path: string): Promise<Finding[]> {
       ),
     ]
   } catch (cause) {
-    const hint = ProvisoError.is(cause) ? cause.hint : 'Restore a backup with `proviso restore`'
-    return [{ check: 'store', status: 'fail', detail: messageOf(cause), hint }]
+    // A file that cannot be opened is rarely damaged: a full disk and missing rights look the same.
+    const hint = ProvisoError.is(cause) && cause.code !== 'store/unavailable' ? cause.hint : unopenedHint
+    return [{ check: 'store', status: 'fail', detail: toErrorMessage(cause), hint }]
   }
 }
+
+const unopenedHint =
+  'Fix the failed checks of permissions, disk and write first; if there are none, restore a backup with `proviso restore`'
 
 function describeWriter(path: string): string {
   try {
@@ -147,7 +151,7 @@ function describeWriter(path: string): string {
   } catch (cause) {
     return ProvisoError.is(cause) && cause.code === 'store/locked'
       ? 'a process writes to it'
-      : messageOf(cause)
+      : toErrorMessage(cause)
   }
 }
 
@@ -174,8 +178,8 @@ function inspectDatabase(path: string): Finding[] {
       {
         check: 'pages',
         status: 'fail',
-        detail: messageOf(cause),
-        hint: 'Restore a backup with `proviso restore`',
+        detail: toErrorMessage(cause),
+        hint: unopenedHint,
       },
     ]
   } finally {

@@ -1,6 +1,6 @@
 /** Operations for operators on a SQLite file: inspection, backup and restore. */
 
-import { copyFileSync, existsSync, renameSync, rmSync, statSync } from 'node:fs'
+import { chmodSync, copyFileSync, existsSync, renameSync, rmSync, statSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { Worker } from 'node:worker_threads'
 import { ProvisoError } from '../../../../base/errors/error.ts'
@@ -8,10 +8,10 @@ import {
   assertFree,
   checkBackup,
   hashFile,
-  partialOf,
   publishBackup,
   syncFile,
   syncFolder,
+  toPartialPath,
 } from '../../shared/backup-files.ts'
 import type {
   BackupManifest,
@@ -21,20 +21,20 @@ import type {
   RestoreResult,
   StoreOperations,
 } from '../../shared/operation-types.ts'
-import { type AnchorContent, anchorFileOf, readAnchor, setAnchorAside } from '../files/anchor.ts'
+import { type AnchorContent, getFileMode, readAnchor, setAnchorAside, toAnchorPath } from '../files/anchor.ts'
 import { readChain } from '../files/commit-chain.ts'
 import { openLibsql } from '../open-sqlite.ts'
 import { lockWriter, openSqliteStore } from '../sqlite.ts'
 import { inspectSqlite } from './inspect-sqlite.ts'
 
-const pathOf = (address: string) => address.slice(address.indexOf(':') + 1)
+const getPath = (address: string) => address.slice(address.indexOf(':') + 1)
 
 export const sqliteOperations: StoreOperations = {
-  backup: (address, options) => backupSqlite(pathOf(address), options),
-  restore: (address, options) => restoreSqlite(pathOf(address), options),
-  inspect: (address) => inspectSqlite(pathOf(address)),
+  backup: (address, options) => backupSqlite(getPath(address), options),
+  restore: (address, options) => restoreSqlite(getPath(address), options),
+  inspect: (address) => inspectSqlite(getPath(address)),
   async acceptLoss(address) {
-    const store = await openSqliteStore({ path: pathOf(address), acceptLoss: true })
+    const store = await openSqliteStore({ path: getPath(address), acceptLoss: true })
     await store.close()
   },
 }
@@ -54,7 +54,7 @@ async function backupSqlite(path: string, options: BackupOptions): Promise<Backu
   const bytes = statSync(path).size
   const result = { to, dryRun, bytes, anchor: anchor?.state ?? 'absent' }
   if (dryRun) return result
-  const partial = partialOf(to)
+  const partial = toPartialPath(to)
   rmSync(partial, { force: true })
   const timer = setInterval(() => {
     const done = statSync(partial, { throwIfNoEntry: false })?.size ?? 0
@@ -62,6 +62,7 @@ async function backupSqlite(path: string, options: BackupOptions): Promise<Backu
   }, reportMs)
   try {
     await copyDatabase(path, partial)
+    chmodSync(partial, getFileMode(path))
     syncFile(partial)
     const manifest = await describeCopy(partial)
     publishBackup(to, manifest)
@@ -135,11 +136,11 @@ async function restoreSqlite(path: string, options: RestoreOptions): Promise<Res
     throw new ProvisoError('option/invalid', `Cannot restore to ${path}: the file exists`, {
       hint: 'Pass another file with --store, or pass --force to replace it; its files are kept under another name',
     })
-  const anchor = readAnchor(anchorFileOf(path))
+  const anchor = readAnchor(toAnchorPath(path))
   const newerCommits = countNewer(anchor, manifest)
   const result = { manifest, dryRun, ...(newerCommits !== undefined && { newerCommits }) }
   if (dryRun) return result
-  const partial = partialOf(path)
+  const partial = toPartialPath(path)
   copyFileSync(from, partial)
   syncFile(partial)
   const suffix = `before-restore-${Date.now()}`
@@ -147,7 +148,7 @@ async function restoreSqlite(path: string, options: RestoreOptions): Promise<Res
   const unlock = lockWriter(path, openLibsql)
   try {
     if (isThere) putAside(path, suffix)
-    if (anchor !== undefined) setAnchorAside(anchorFileOf(path), Date.now())
+    if (anchor !== undefined) setAnchorAside(toAnchorPath(path), Date.now())
     for (const end of ['-wal', '-shm']) rmSync(path + end, { force: true })
     renameSync(partial, path)
     syncFolder(path)

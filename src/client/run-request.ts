@@ -1,0 +1,73 @@
+/** A run in the short names of the library (`output`, `approve`), translated into the envelope of the API. */
+import type { StandardJSONSchemaV1, StandardSchemaV1 } from '@standard-schema/spec'
+import { ClientError } from './client-error.ts'
+import type { RunEnvelope } from './types.ts'
+
+/** A schema of another library, or a JSON Schema. */
+export type RunOutput = StandardSchemaV1 | { readonly [keyword: string]: unknown }
+
+/** What a run should achieve, as for `app.start`. */
+export interface RunRequest<Output extends RunOutput = RunOutput>
+  extends Omit<RunEnvelope, 'outputContract'> {
+  /** Schema of the answer: of Zod 4.2, ArkType and others that convert themselves to JSON Schema, or a JSON Schema. */
+  readonly output: Output
+  /** `'final'`: a person approves the answer before the run completes. */
+  readonly approve?: 'final'
+  readonly outputContract?: never
+}
+
+/** The type of the answer: of the schema of another library, otherwise unknown. */
+export type RequestOutput<Output> = Output extends StandardSchemaV1
+  ? StandardSchemaV1.InferOutput<Output>
+  : unknown
+
+interface Translated {
+  readonly envelope: RunEnvelope
+  /** Validates the answer. */
+  readonly validator?: StandardSchemaV1
+}
+
+export function toEnvelope(given: RunEnvelope | RunRequest): Translated {
+  if (!isRequest(given)) return { envelope: given }
+  const { output, approve, outputContract, ...rest } = given
+  if (outputContract !== undefined)
+    throw new ClientError('client/option', 'A run has either `output` or `outputContract`, not both')
+  const validator = isStandard(output) ? output : undefined
+  const schema = validator ? toJsonSchema(validator) : { ...output }
+  const policies = approve === undefined ? undefined : withApproval(rest.policies)
+  return {
+    envelope: { ...rest, ...(policies && { policies }), outputContract: { schema } },
+    ...(validator && { validator }),
+  }
+}
+
+function isRequest(given: RunEnvelope | RunRequest): given is RunRequest {
+  return 'output' in given && given.output !== undefined
+}
+
+function isStandard(output: RunOutput): output is StandardSchemaV1 {
+  return '~standard' in output
+}
+
+function toJsonSchema(schema: StandardSchemaV1): { readonly [keyword: string]: unknown } {
+  const { vendor, jsonSchema } = schema['~standard'] as StandardSchemaV1.Props &
+    Partial<StandardJSONSchemaV1.Props>
+  // Through JSON: libraries hang undefined members on their objects.
+  if (jsonSchema !== undefined)
+    return JSON.parse(JSON.stringify(jsonSchema.input({ target: 'draft-2020-12' })))
+  throw new ClientError(
+    'client/option',
+    `\`output\` is a schema of ${vendor} that does not convert itself to JSON Schema: pass its JSON Schema as \`outputContract.schema\`, and the schema as the option \`output\``,
+  )
+}
+
+/** The directive that asks a person before the run completes. */
+function withApproval(policies: RunEnvelope['policies'] = {}): NonNullable<RunEnvelope['policies']> {
+  const planner = toObject(policies['planner'])
+  const directives = { ...toObject(planner['directives']), askBeforeFinish: true }
+  return { ...policies, planner: { ...planner, directives } }
+}
+
+function toObject(value: unknown): { readonly [name: string]: unknown } {
+  return typeof value === 'object' && value !== null ? { ...value } : {}
+}

@@ -1,0 +1,63 @@
+/** Threads over the API: conversations of a tenant, one run per message. */
+import type { ClientRun } from './client-run.ts'
+import { api, createKey, type Transport } from './transport.ts'
+import type { Thread, ThreadPages, ThreadSummary } from './types.ts'
+
+export interface SayOptions {
+  /** Default: the envelope of the last run of the thread; for the first message, the message is the objective. */
+  readonly envelope?: { readonly [name: string]: unknown }
+  readonly draft?: { readonly [name: string]: unknown }
+  /** While a run of the thread is not over: wait for it, cancel it, or refuse with 409 `thread/busy`. Default: the server's. */
+  readonly whenBusy?: 'queue' | 'interrupt' | 'reject'
+  /** The same key and message return the same run, for 24 hours. Default: a new key. */
+  readonly idempotencyKey?: string
+  readonly signal?: AbortSignal
+}
+
+/** A run that was started by a message, and whether it waits for others. */
+export interface SaidMessage<Output = unknown> {
+  readonly run: ClientRun<Output>
+  readonly status: 'started' | 'queued'
+}
+
+export interface ThreadsClient {
+  /** Lists threads, last changed first; pages are read as the loop proceeds. */
+  list(options?: {
+    readonly pageSize?: number
+    readonly signal?: AbortSignal
+  }): AsyncGenerator<ThreadSummary, void, void>
+  /** Its runs with messages, answers and asks, and the messages that wait. */
+  get(threadId: string, options?: { readonly signal?: AbortSignal }): Promise<Thread>
+  /** Adds a message and starts its run. */
+  say<Output = unknown>(threadId: string, message: string, options?: SayOptions): Promise<SaidMessage<Output>>
+}
+
+export function createThreadsClient(
+  transport: Transport,
+  open: (runId: string) => ClientRun<never>,
+): ThreadsClient {
+  const path = (threadId: string) => `${api}/threads/${encodeURIComponent(threadId)}`
+  return {
+    async *list({ pageSize: limit, signal } = {}) {
+      let before: string | undefined
+      do {
+        const page = await transport.json<ThreadPages>(`${api}/threads`, { query: { limit, before }, signal })
+        yield* page.threads
+        before = page.next
+      } while (before !== undefined)
+    },
+    get: (threadId, { signal } = {}) => transport.json<Thread>(path(threadId), { signal }),
+    async say(threadId, message, { idempotencyKey = createKey(), signal, ...given } = {}) {
+      const said = await transport.json<{ runId: string; status: 'started' | 'queued' }>(
+        `${path(threadId)}/messages`,
+        {
+          method: 'POST',
+          headers: { 'idempotency-key': idempotencyKey },
+          body: { message, ...given },
+          signal,
+        },
+      )
+      return { run: open(said.runId), status: said.status }
+    },
+  }
+}

@@ -1,0 +1,55 @@
+/** The graph as its author wrote it: nodes that the pipeline compiler inserts are left out, and their edges are joined. */
+
+/** Functions behind inserted nodes: they fill templates, pass values on and join branches. */
+const inserted: ReadonlySet<string> = new Set(
+  ['render', 'pass', 'take', 'gather', 'entry', 'merge', 'merge_distinct', 'list', 'refuse'].map(
+    (name) => `proviso.pipeline.${name}`,
+  ),
+)
+
+/** Whether a compiler inserted the node: progress and pictures leave it out unless it fails. */
+export function isInternalNode({ capabilityId }: { readonly capabilityId?: string }): boolean {
+  return capabilityId !== undefined && inserted.has(capabilityId)
+}
+
+export interface Link {
+  readonly from: string
+  readonly to: string
+}
+
+/** A link between shown nodes. */
+export interface VisibleLink extends Link {
+  /** The node that `from` itself leads to: `to`, or the first hidden node on the way. */
+  readonly via: string
+}
+
+/**
+ * Returns the links between shown nodes: a path through hidden nodes alone counts as one link. Each pair occurs once, in
+ * the order of `ids`. Links that do not lead onwards to a known node are dropped.
+ */
+export function joinVisible(
+  ids: Iterable<string>,
+  links: Iterable<Link>,
+  isHidden: (id: string) => boolean,
+): VisibleLink[] {
+  const outgoing = new Map<string, string[]>()
+  for (const { from, to } of links) {
+    const targets = outgoing.get(from)
+    if (targets) targets.push(to)
+    else outgoing.set(from, [to])
+  }
+  const joined: VisibleLink[] = []
+  for (const from of ids) {
+    if (isHidden(from)) continue
+    const seen = new Set<string>()
+    const open = (outgoing.get(from) ?? []).map((to) => ({ to, via: to })).reverse()
+    for (let next = open.pop(); next !== undefined; next = open.pop()) {
+      const { to, via } = next
+      if (seen.has(to)) continue
+      seen.add(to)
+      if (!isHidden(to)) joined.push({ from, to, via })
+      else for (const beyond of [...(outgoing.get(to) ?? [])].reverse()) open.push({ to: beyond, via })
+    }
+  }
+  return joined
+}

@@ -1,0 +1,95 @@
+/**
+ * What a run knows of the earlier runs of its thread. It is recorded when the run starts, so that retries, restarts and
+ * replays see the same conversation, however the thread continues.
+ */
+import type { Json } from '../../base/json.ts'
+import { roughTokens } from '../../base/rough-tokens.ts'
+import type { ToolGrant } from '../loop-facts.ts'
+import type { RunStatus } from '../status.ts'
+
+/** One run of a thread: what was said, and what came of it. */
+export interface ThreadTurn {
+  readonly runId: string
+  readonly status: RunStatus
+  /** The message, or the objective of a run that was started without one. */
+  readonly message: string
+  readonly output?: Json
+  /** Why there is no output. */
+  readonly error?: string
+  /** What people were asked, and what they decided, oldest first. */
+  readonly asks?: readonly ThreadAsk[]
+}
+
+export interface ThreadAsk {
+  readonly question: string
+  readonly decision?: string
+  readonly value?: Json
+  readonly note?: string
+}
+
+export interface ThreadContext {
+  /** The newest turns that fit into the budget, oldest first. */
+  readonly turns: readonly ThreadTurn[]
+  /** The turns before them, one line each; the oldest lines are left out first. */
+  readonly summary?: { readonly turns: number; readonly text: string }
+  /** Approvals that were given for the whole thread. */
+  readonly grants?: readonly ToolGrant[]
+}
+
+/** Share of the budget that the summary may have. */
+const summaryShare = 0.25
+const longestLine = 200
+
+/** Chooses what fits into a budget of tokens: a window of whole turns, and a summary of those before it. */
+export function fitThread(turns: readonly ThreadTurn[], tokens: number): Omit<ThreadContext, 'grants'> {
+  const whole = takeNewest(turns, tokens, toText)
+  if (whole === turns.length) return { turns }
+  const kept = takeNewest(turns, tokens * (1 - summaryShare), toText)
+  const earlier = turns.slice(0, turns.length - kept)
+  const lines = earlier.map(toLine)
+  const shown = takeNewest(lines, tokens * summaryShare, (line) => line)
+  return {
+    turns: turns.slice(turns.length - kept),
+    summary: { turns: earlier.length, text: lines.slice(lines.length - shown).join('\n') },
+  }
+}
+
+/** How many of the last elements fit. */
+function takeNewest<T>(list: readonly T[], tokens: number, write: (each: T) => string): number {
+  let left = tokens
+  let count = 0
+  for (const each of [...list].reverse()) {
+    left -= roughTokens(write(each))
+    if (left < 0) break
+    count++
+  }
+  return count
+}
+
+function toText(turn: ThreadTurn): string {
+  return JSON.stringify(turn)
+}
+
+function toLine({ message, status, output, error }: ThreadTurn): string {
+  const result =
+    output === undefined ? `${status}${error === undefined ? '' : `: ${error}`}` : JSON.stringify(output)
+  return `${clip(message)} → ${clip(result)}`
+}
+
+function clip(text: string): string {
+  const line = text.replace(/\s+/g, ' ').trim()
+  return line.length > longestLine ? `${line.slice(0, longestLine - 1)}…` : line
+}
+
+/** The conversation as a model reads it. */
+export function describeThread({ turns, summary }: ThreadContext): readonly string[] {
+  const shown = turns.map(({ runId: _, ...turn }) => turn)
+  return [
+    ...(summary && summary.text !== ''
+      ? [
+          `Summary of ${summary.turns} earlier messages of this conversation, message → result:\n${summary.text}`,
+        ]
+      : []),
+    ...(shown.length > 0 ? [`The conversation so far, oldest first: ${JSON.stringify(shown)}`] : []),
+  ]
+}

@@ -1,0 +1,40 @@
+/** The order of claims: the oldest runs first, and other tenants in between. */
+import { expect, it } from 'vitest'
+import { createMemoryStore } from '../../adapters/stores/memory/memory.ts'
+import { systemClock } from '../../base/time/clock.ts'
+import { newRun, runningHead } from '../../testing/stores/sample.ts'
+import { createRunPoller } from './run-poller.ts'
+
+it('a tenant with thousands of due runs does not delay the claim of the runs of another', async () => {
+  const store = createMemoryStore()
+  const create = (runId: string, tenant: string, wakeAt: number) =>
+    store.create(newRun(runId, { tenant, head: { ...runningHead, wakeAt } }))
+  const due = 3_000
+  for (let nth = 0; nth < due; nth++) await create(`big-${nth}`, 'big', 1)
+  for (let nth = 0; nth < 40; nth++) await create(`small-${nth}`, 'small', 2)
+  const order: string[] = []
+  await new Promise<void>((resolve, reject) => {
+    const poller = createRunPoller({
+      store,
+      clock: systemClock,
+      owner: 'me',
+      leaseMs: 60_000,
+      pollMs: 60_000,
+      own: undefined,
+      excludedRuns: () => [],
+      actors: new Map(),
+      onClaim({ tenant }) {
+        order.push(tenant)
+        if (order.length < due + 40) return
+        poller.close()
+        poller.end()
+        resolve()
+      },
+      onLeaseLost: () => {},
+      onError: reject,
+    })
+    poller.open()
+  })
+  expect(order.indexOf('small'), 'after the first page of the big tenant').toBe(32)
+  expect(order.lastIndexOf('small'), 'and all of them long before its last run').toBeLessThan(due / 5)
+})
