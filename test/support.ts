@@ -26,7 +26,7 @@ export function requireBuild(): void {
 }
 
 /** The same for what another command builds. */
-export function requireBuilt(name: 'build' | 'reader' | 'playground'): void {
+export function requireBuilt(name: 'build' | 'ui' | 'reader' | 'playground'): void {
   const reason = staleBuild(name)
   if (reason !== undefined) throw new Error(`${reason}: run \`npm run ${name}\` first (\`npm test\` does)`)
 }

@@ -5,9 +5,12 @@ import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { createMemoryStore } from '../../src/adapters/stores/memory/memory.ts'
 import { answer, journal } from '../journeys/support.ts'
+import { signatureHeaders } from '../seams/agents.ts'
+import { flexToken } from '../server/support.ts'
 import { type Posting, post } from './post.ts'
 import {
   agent,
+  api,
   copyVariants,
   type ReceivedCall,
   serveAgents,
@@ -103,6 +106,35 @@ describe('an answer that comes later', () => {
     expect((await app.state(runId)).running).toEqual(new Set(['write']))
     expect((await post(received, { key, off: -290 })).status).toBe(200)
     expect((await app.result(runId)).status).toBe('completed')
+  })
+
+  it.each<[string, { readonly [name: string]: string }]>([
+    ['no signature at all', {}],
+    ['a token instead', { authorization: `Bearer ${flexToken}` }],
+    ['an empty signature', { [signatureHeaders.signature]: '' }],
+  ])('is refused without effect with %s', async (_, headers) => {
+    const { app, runId, received, key } = await accepted()
+    const response = await fetch(received.call.callbackUrl ?? '', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...headers },
+      body: JSON.stringify({ output: { copyVariants } }),
+    })
+    expect([response.status, await codeOf(response)]).toEqual([401, 'callback/forged'])
+    expect((await app.state(runId)).running).toEqual(new Set(['write']))
+    expect((await post(received, { key })).status).toBe(200)
+    expect((await app.result(runId)).status).toBe('completed')
+  })
+
+  it('of an agent whose key is gone with its registration is refused, until it registers again', async () => {
+    const { app, runId, received, key, later, call, register, agentToken } = await accepted()
+    await call(`${api}/capabilities/writer.en`, { method: 'DELETE' })
+    for (const each of [key, '', 'undefined'])
+      expect((await post(received, { key: each })).status, `signed with "${each}"`).toBe(401)
+    const { signingKey: next = '' } = await register(writer(later.url), await agentToken())
+    expect(next).not.toBe(key)
+    expect((await post(received, { key })).status).toBe(401)
+    expect((await post(received, { key: next })).status).toBe(200)
+    expect(await app.result(runId)).toMatchObject({ status: 'completed', output: { copyVariants } })
   })
 
   it('takes a nonce once, whatever it was used for', async () => {

@@ -33,14 +33,14 @@ const output = '{"type": "object", "properties": {"line": {"type": "string"}}, "
 const programs = {
   typescript: `import { appendFileSync, existsSync } from 'node:fs'
 import { createFileCallStore, serveAgent } from 'proviso/agent'
-const { URL, TOKEN, FOLDER, HANG, AFTER } = process.env
+const { URL, TOKEN, FOLDER, HANG, AFTER, POLL } = process.env
 await serveAgent({
   id: 'write', idempotent: true, input: ${input}, output: ${output}, server: { url: URL, token: TOKEN },
-  calls: createFileCallStore(FOLDER + '/calls'), callbackAfterMs: Number(AFTER) * 1000,
-  async run({ topic }, { idempotencyKey }) {
+  calls: createFileCallStore(FOLDER + '/calls'), callbackAfterMs: Number(AFTER) * 1000, poll: POLL === 'yes',
+  async run({ topic }, { idempotencyKey, signal }) {
     appendFileSync(FOLDER + '/starts', idempotencyKey + '\\n')
     if (!existsSync(FOLDER + '/effect-' + idempotencyKey)) appendFileSync(FOLDER + '/effect-' + idempotencyKey, 'done')
-    if (HANG === 'yes') await new Promise(() => {})
+    if (HANG === 'yes') await new Promise((_, stop) => { signal.onabort = () => stop(appendFileSync(FOLDER + '/stopped', 'yes')) })
     return { line: 'Time for ' + topic + '.' }
   },
 })
@@ -53,11 +53,11 @@ def write(inputs, context):
     with open(folder + "/starts", "a") as file: file.write(context.idempotency_key + "\\n")
     effect = folder + "/effect-" + context.idempotency_key
     if not os.path.exists(effect): open(effect, "a").write("done")
-    if env["HANG"] == "yes": time.sleep(60)
+    if env["HANG"] == "yes" and context.cancelled.wait(60): raise RuntimeError(open(folder + "/stopped", "a").close())
     return {"line": "Time for " + inputs["topic"] + "."}
 agent = serve_agent(id="write", idempotent=True, input=json.loads('${input}'), output=json.loads('${output}'), run=write,
     server={"url": env["URL"], "token": env["TOKEN"]}, calls=FileCallStore(folder + "/calls"),
-    callback_after=float(env["AFTER"]))
+    callback_after=float(env["AFTER"]), poll=env["POLL"] == "yes")
 print("ready", flush=True)
 agent.wait()
 `,
@@ -105,12 +105,12 @@ const languages = hasPython() ? (['typescript', 'python'] as const) : (['typescr
 
 describe.each(languages)('an agent in %s that is killed during a call', (language) => {
   /** Starts a server, an agent that hangs, and a run that calls it; resolves when the effect was done. */
-  async function begin(after: string) {
+  async function begin(after: string, poll: 'yes' | 'no' = 'no') {
     const command = prepare[language]()
     const own = mkdtempSync(join(folder, 'run-'))
-    const { app, call, address, agentToken } = await serveAgents()
+    const { app, call, address, agentToken } = await serveAgents({ http: { workerLeaseMs: 1_500 } })
     const token = await agentToken('write')
-    const env = { URL: address, TOKEN: token, FOLDER: own, AFTER: after, HANG: 'yes' }
+    const env = { URL: address, TOKEN: token, FOLDER: own, AFTER: after, HANG: 'yes', POLL: poll }
     const first = await startAgent(command, env)
     const envelope = {
       objective: 'One line',
@@ -125,6 +125,8 @@ describe.each(languages)('an agent in %s that is killed during a call', (languag
       first,
       events,
       result: () => app.result(runId),
+      cancel: () => app.cancel(runId, { by: 'ann' }),
+      stopped: () => existsSync(join(own, 'stopped')),
       startNext: () => startAgent(command, { ...env, HANG: 'no' }),
       starts: () => readFileSync(join(own, 'starts'), 'utf8').trim().split('\n'),
       effect: (key: string) => readFileSync(join(own, `effect-${key}`), 'utf8'),
@@ -141,6 +143,14 @@ describe.each(languages)('an agent in %s that is killed during a call', (languag
     expect(effect(key)).toBe('done')
   })
 
+  it('hears of a cancelled run after it has accepted the call', async () => {
+    const { events, cancel, result, stopped } = await begin('0')
+    await until(async () => (await events()).includes('attempt_accepted'))
+    await cancel()
+    expect(await result()).toMatchObject({ status: 'cancelled' })
+    await until(stopped)
+  })
+
   it('finishes an accepted call when it is started again', async () => {
     const { first, events, startNext, result, starts, effect } = await begin('0')
     await until(async () => (await events()).includes('attempt_accepted'))
@@ -150,6 +160,24 @@ describe.each(languages)('an agent in %s that is killed during a call', (languag
     const [key = '', ...repeated] = starts()
     expect(repeated).toEqual([key])
     expect(effect(key)).toBe('done')
+  })
+
+  it('is a worker: another one gets the call under the same key', async () => {
+    const { first, startNext, events, result, starts, effect } = await begin('0', 'yes')
+    await startNext()
+    await kill(first)
+    expect(await result()).toMatchObject({ status: 'completed', output: { line: 'Time for tea.' } })
+    const [key = '', ...repeated] = starts()
+    expect(repeated).toEqual([key])
+    expect(effect(key)).toBe('done')
+    expect((await events()).filter((type) => type === 'attempt_start')).toHaveLength(1)
+  })
+
+  it('is a worker: it hears of a cancelled run', async () => {
+    const { cancel, result, stopped } = await begin('0', 'yes')
+    await cancel()
+    expect(await result()).toMatchObject({ status: 'cancelled' })
+    await until(stopped)
   })
 
   it('has at most 15 lines', () => {

@@ -1,6 +1,10 @@
 /** Promises about agents that register over HTTP: who may, what is refused, who is seen by whom, and how long. */
-import { describe, expect, it } from 'vitest'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, it } from 'vitest'
 import { createMemoryStore } from '../../src/adapters/stores/memory/memory.ts'
+import { openSqliteStore } from '../../src/adapters/stores/sqlite/sqlite.ts'
 import { createApp, defineCapability } from '../../src/index.ts'
 import { mostPerTenant } from '../seams/agents.ts'
 import { readEnv, systemClock } from '../seams/base.ts'
@@ -9,6 +13,22 @@ import { createHandClock } from '../streams/hand-clock.ts'
 import { agent, api, copyVariants, isSigned, json, serveAgents, wanted, writer } from './support.ts'
 
 const address = 'http://127.0.0.1:9'
+
+const closing: (() => Promise<void>)[] = []
+afterAll(async () => {
+  for (const close of closing) await close()
+})
+
+/** A store in a file, until all tests are over. */
+async function openSqlite() {
+  const folder = mkdtempSync(join(tmpdir(), 'proviso-registration-'))
+  const store = await openSqliteStore({ path: join(folder, 'runs.db') })
+  closing.push(async () => {
+    await store.close()
+    rmSync(folder, { recursive: true })
+  })
+  return store
+}
 
 /** A schema of arrays in arrays. */
 const nested = (depth: number): object =>
@@ -263,15 +283,43 @@ describe('being seen', () => {
     expect([one.received.length, two.received.length]).toEqual([0, 1])
   })
 
-  it('other processes on the store learn of it, with its address and key', async () => {
-    const store = createMemoryStore()
+  it.each(['memory', 'sqlite'])(
+    'another app on the store uses it at once, with its address and key, until it is removed (%s)',
+    async (name) => {
+      const store = name === 'memory' ? createMemoryStore() : await openSqlite()
+      const here = await serveAgents({ store })
+      const there = await serveAgents({ store })
+      const [writing, moved] = [await agent(json({ copyVariants })), await agent(json({ copyVariants }))]
+      const token = await here.agentToken()
+      const draft = { nodes: [{ id: 'write', capabilityId: 'writer.en' }] }
+      await here.register(writer(writing.url), token)
+      expect(await there.app.run(wanted())).toMatchObject({ status: 'completed' })
+      await here.register(writer(moved.url, { rotateKey: true }), token)
+      expect(await there.app.run(wanted(), { draft })).toMatchObject({ status: 'completed' })
+      expect([writing.received.length, moved.received.length]).toEqual([1, 1])
+      await here.call(`${api}/capabilities/writer.en`, { method: 'DELETE' })
+      expect(await there.app.run(wanted(), { draft })).toMatchObject({
+        status: 'failed',
+        failure: 'plan/rejected',
+      })
+    },
+  )
+
+  it('one that fell silent is used at once by another app when its heartbeat is back', async () => {
+    let later = 0
+    const store = createMemoryStore({ clock: { now: () => Date.now() + later } })
     const here = await serveAgents({ store })
-    const there = await serveAgents({ store, http: { cacheTtlMs: 5 } })
     const writing = await agent(json({ copyVariants }))
-    await here.register(writer(writing.url), await here.agentToken())
-    await until(() => there.app.capabilities().some(({ capabilityId }) => capabilityId === 'writer.en'))
-    expect(await there.app.run(wanted())).toMatchObject({ status: 'completed' })
-    expect(writing.received).toHaveLength(1)
+    const token = await here.agentToken()
+    await here.register(writer(writing.url, { heartbeat: { intervalSeconds: 10 } }), token)
+    later = 31_000
+    const there = await serveAgents({ store })
+    const draft = { nodes: [{ id: 'write', capabilityId: 'writer.en' }] }
+    const listed = await there.call(`${api}/capabilities?status=inactive`)
+    expect(await listed.text()).toContain('writer.en')
+    expect(await there.app.run(wanted(), { draft })).toMatchObject({ failure: 'plan/rejected' })
+    await here.call(`${api}/capabilities/writer.en`, { method: 'PATCH', token })
+    expect(await there.app.run(wanted(), { draft })).toMatchObject({ status: 'completed' })
   })
 })
 

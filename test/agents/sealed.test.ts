@@ -7,6 +7,7 @@ import { openSqliteStore } from '../../src/adapters/stores/sqlite/sqlite.ts'
 import { type AppOptions, createApp } from '../../src/index.ts'
 import { leave } from '../journeys/support.ts'
 import { readEnv } from '../seams/base.ts'
+import { proviso, requireBuild } from '../support.ts'
 import { agent, copyVariants, isSigned, json, serveAgents, wanted, writer } from './support.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'proviso-sealed-'))
@@ -82,8 +83,33 @@ it('a server with another key calls no agent, says why, and gives a new key to a
   expect(isSigned(writing.received[0]!, again.signingKey ?? '')).toBe(true)
 })
 
-it('without a key an agent is refused, with what to set, and nothing of it is stored', async () => {
-  const served = await serveOn(newFile())
+it('without a key the key file beside the database seals, and a key that is set later opens it and reseals', async () => {
+  requireBuild()
+  const path = newFile()
+  const writing = await agent(json({ copyVariants }))
+  const before = await serveOn(path)
+  const { signingKey = '' } = await before.register(writer(writing.url), await before.agentToken())
+  await before.end()
+  const key = readFileSync(`${path}-secret-key`, 'utf8').trim()
+  expect(key).toMatch(/^[\da-f]{64}$/)
+  expect(bytesOf(path)).not.toContain(signingKey)
+  const changed = await serveOn(path, { env: withKeys(first) })
+  expect((await changed.app.run(wanted())).status).toBe('completed')
+  expect(isSigned(writing.received[0]!, signingKey)).toBe(true)
+  await changed.end()
+  const done = await proviso(['secrets', 'reseal', '--json', '--store', `sqlite:${path}`], {
+    env: { PROVISO_SECRET_KEY: first },
+  })
+  expect(JSON.parse(done.stdout)).toMatchObject({ resealed: 1, unreadable: [] })
+  rmSync(`${path}-secret-key`)
+  const after = await serveOn(path, { env: withKeys(first) })
+  expect((await after.app.run(wanted())).status).toBe('completed')
+})
+
+it('where there is neither a key nor a place for one, an agent is refused and nothing of it is stored', async () => {
+  // A store of another kind, such as PostgreSQL: no key file.
+  const { keyFile: _keyFile, ...store } = { ...(await openSqliteStore({ path: newFile() })) }
+  const served = await serveAgents({ env: {}, store })
   const refused = await served.register(writer('http://127.0.0.1:9'), await served.agentToken())
   expect(refused).toMatchObject({
     status: 409,

@@ -1,94 +1,28 @@
 /** Promises of `proviso/agent`, against a real server on this machine. */
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { rmSync } from 'node:fs'
+import { createServer as createHttpServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { type AgentContext, createFileCallStore, serveAgent as serveAnyAgent } from 'proviso/agent'
-import { afterEach, describe, expect, expectTypeOf, it } from 'vitest'
-import { z } from 'zod'
+import { type AgentContext, createFileCallStore } from 'proviso/agent'
+import { createClient } from 'proviso/client'
+import { describe, expect, expectTypeOf, it, onTestFinished } from 'vitest'
 import { createMemoryStore } from '../../src/adapters/stores/memory/memory.ts'
-import type { Store } from '../../src/index.ts'
 import { createServer, createToken } from '../../src/server/index.ts'
-import { leave, open } from '../journeys/support.ts'
+import { open } from '../journeys/support.ts'
 import { type Signed, sign, signatureHeaders } from '../seams/agents.ts'
-import { systemClock } from '../seams/base.ts'
 import { flexToken } from '../server/support.ts'
-import { api } from './support.ts'
-
-const Topic = z.object({ topic: z.string() })
-const Line = z.object({ line: z.string() })
-const lineSchema = { type: 'object', properties: { line: { type: 'string' } }, required: ['line'] } as const
-const topicSchema = {
-  type: 'object',
-  properties: { topic: { type: 'string' } },
-  required: ['topic'],
-} as const
-const write = ({ topic }: { topic: string }) => ({ line: `Time for ${topic}.` })
-
-const opened = new Set<{ close(options: { graceMs: number }): Promise<void> }>()
-const folders = new Set<string>()
-afterEach(async () => {
-  for (const each of opened) await each.close({ graceMs: 0 })
-  opened.clear()
-  for (const folder of folders) rmSync(folder, { recursive: true, force: true })
-  folders.clear()
-})
-
-/** Starts an agent that is closed after the test. */
-const serveAgent: typeof serveAnyAgent = async (options) => {
-  const agent = await serveAnyAgent({ onError: () => {}, ...options })
-  opened.add(agent)
-  return agent
-}
-
-function newFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'proviso-calls-'))
-  folders.add(folder)
-  return folder
-}
-
-/** A server on a store, the token of an agent of it, and what callers of it do. */
-async function serve({ store = createMemoryStore(), port = 0 }: { store?: Store; port?: number } = {}) {
-  let address = ''
-  const app = await open({ store, http: { allowLoopback: true, callbackUrl: () => address } })
-  const server = createServer({ app }, { auth: { token: flexToken } })
-  opened.add(server)
-  address = await server.listen({ port })
-  const { token } = await createToken(store.records.tokens, { tenant: 'default', role: 'agent', name: 'a' })
-  const send = async (path: string, body?: unknown) => {
-    const headers = { authorization: `Bearer ${flexToken}`, 'content-type': 'application/json' }
-    const post = body !== undefined && { method: 'POST', body: JSON.stringify(body) }
-    // biome-ignore lint/suspicious/noExplicitAny: answers of many routes
-    return (await fetch(`${address}${api}${path}`, { headers, ...post })).json() as Promise<any>
-  }
-  const envelope = (topic: string) => ({
-    objective: 'One line',
-    inputs: { topic },
-    outputContract: { schema: lineSchema },
-  })
-  return {
-    address,
-    send,
-    async stop() {
-      opened.delete(server)
-      await server.close({ graceMs: 0 })
-      await leave(app)
-    },
-    options: { id: 'write', input: Topic, output: Line, server: { url: address, token } } as const,
-    run: (topic = 'tea') => send('/runs?wait=20', envelope(topic)),
-    start: async (topic = 'tea'): Promise<string> => (await send('/runs', envelope(topic))).runId,
-    events: async (runId: string): Promise<readonly string[]> =>
-      (await send(`/runs/${runId}/events?limit=1000`)).events.map(({ type }: { type: string }) => type),
-    async output(runId: string) {
-      await until(async () => /completed|failed/.test((await send(`/runs/${runId}`)).run.status))
-      return send(`/runs/${runId}/output`)
-    },
-  }
-}
-
-async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await isSo()))
-    await new Promise<void>((resolve) => systemClock.timer(systemClock.now() + 20, resolve))
-}
+import {
+  Line,
+  lineSchema,
+  newFolder,
+  opened,
+  serve,
+  serveAgent,
+  Topic,
+  topicSchema,
+  until,
+  write,
+} from './agent-server.ts'
 
 describe('an agent', () => {
   it('answers a run, typed by its schemas', async () => {
@@ -253,8 +187,98 @@ describe('an agent', () => {
     })
     expect(await output(runId)).toMatchObject({ output: { line: 'Time for tea.' } })
     expect(keys).toEqual([keys[0], keys[0]])
+    // The function was interrupted, it did not fail: the server hears of no error.
+    expect((await events(runId)).filter((type) => type === 'attempt_start')).toHaveLength(1)
     expect(await calls.readSigningKey?.()).toBe(key)
-    expect(await calls.listAccepted()).toEqual([])
+    // The agent forgets the call once the server has taken the answer, so a moment after the run ends.
+    await until(async () => (await calls.listAccepted()).length === 0)
+  })
+
+  it('is cancelled with its run after it has accepted the call, and posts no answer', async () => {
+    const { start, events, send, options } = await serve()
+    const calls = createFileCallStore(newFolder())
+    const ended: string[] = []
+    await serveAgent({
+      ...options,
+      calls,
+      callbackAfterMs: 0,
+      run: (_, { signal }) =>
+        new Promise((_resolve, reject) =>
+          signal.addEventListener('abort', () => {
+            ended.push(String(signal.reason))
+            reject(signal.reason)
+          }),
+        ),
+    })
+    const runId = await start()
+    await until(async () => (await events(runId)).includes('attempt_accepted'))
+    await send(`/runs/${runId}/cancel`, { reason: 'Not needed' })
+    await until(() => ended.length > 0)
+    expect(ended).toEqual(['Error: The run no longer needs this call'])
+    await until(async () => (await calls.listAccepted()).length === 0)
+    expect((await send(`/runs/${runId}`)).run.status).toBe('cancelled')
+    expect(await events(runId)).not.toContain('attempt_settled')
+  })
+
+  it('posts the answer of an accepted call with a new signing key, if it has lost the old one', async () => {
+    const { start, events, output, options } = await serve()
+    const folder = newFolder()
+    const first = await serveAgent({
+      ...options,
+      calls: createFileCallStore(folder),
+      callbackAfterMs: 0,
+      run: (_, { signal }) =>
+        new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason))),
+    })
+    const runId = await start()
+    await until(async () => (await events(runId)).includes('attempt_accepted'))
+    await first.close({ graceMs: 0 })
+    rmSync(join(folder, 'signing-key.json'))
+    await serveAgent({ ...options, calls: createFileCallStore(folder), run: write })
+    expect(await output(runId)).toMatchObject({ output: { line: 'Time for tea.' } })
+  })
+
+  it('shares one HTTP server with the Proviso server and its client', async () => {
+    const store = createMemoryStore()
+    let base = ''
+    const app = await open({ store, http: { allowLoopback: true, callbackUrl: () => base } })
+    const server = createServer({ app }, { auth: { token: flexToken } })
+    opened.add(server)
+    let answer = async (_request: Request) => new Response(null, { status: 503 })
+    const http = createHttpServer((incoming, outgoing) => {
+      if (!incoming.url?.startsWith('/agents/write')) return server.handler(incoming, outgoing)
+      const chunks: Buffer[] = []
+      incoming.on('data', (chunk: Buffer) => chunks.push(chunk))
+      incoming.on('end', async () => {
+        const headers = incoming.headers as Record<string, string>
+        const body = Buffer.concat(chunks)
+        const response = await answer(new Request(base, { method: incoming.method ?? 'POST', headers, body }))
+        outgoing.writeHead(response.status, Object.fromEntries(response.headers))
+        outgoing.end(Buffer.from(await response.arrayBuffer()))
+      })
+    })
+    await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve))
+    onTestFinished(() => void http.close().closeAllConnections())
+    base = `http://127.0.0.1:${(http.address() as AddressInfo).port}`
+    const { token } = await createToken(store.records.tokens, { tenant: 'default', role: 'agent', name: 'a' })
+    for (const callbackAfterMs of [5_000, 0]) {
+      const agent = await serveAgent({
+        id: 'write',
+        input: Topic,
+        output: Line,
+        server: { url: base, token },
+        port: false,
+        url: `${base}/agents/write`,
+        callbackAfterMs,
+        run: write,
+      })
+      answer = agent.fetch
+      const run = await createClient({ url: base, token: flexToken }).runs.start(
+        { objective: 'One line', inputs: { topic: 'tea' }, outputContract: { schema: lineSchema } },
+        { output: Line },
+      )
+      expect(await run.output()).toEqual({ line: 'Time for tea.' })
+    }
   })
 
   it('reports a registration that the server refuses, with its code and location', async () => {
@@ -331,10 +355,14 @@ describe('as a fetch handler, an agent', () => {
     expect(topics).toEqual(['tea', 'tea'])
   })
 
+  /** Before any agent of this file started, within the window of signatures. */
+  const earlier = String(Math.floor(Date.now() / 1_000) - 60)
   const old = String(Math.floor(Date.now() / 1_000) - 400)
   it.each<[string, number, Given]>([
     ['is signed with another key', 401, { secret: 'psk_other' }],
     ['was signed too long ago', 401, { timestamp: old }],
+    ['may be a replay of one to an earlier process', 503, { timestamp: earlier }],
+    ['cancels another one and is not a DELETE', 405, { body: '{"capabilityId":"write","cancel":"key-1"}' }],
     ['is for another capability', 404, { body: '{"capabilityId":"read","inputs":{}}' }],
     ['is not JSON', 404, { body: '{' }],
     ['has no idempotency key', 400, { key: '' }],

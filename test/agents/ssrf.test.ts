@@ -8,6 +8,7 @@ import {
   type AddressFilterOptions,
   createAddressFilter,
   createCallbacks,
+  createWorkerQueue,
   httpDispatcher,
 } from '../seams/agents.ts'
 import { systemClock } from '../seams/base.ts'
@@ -36,19 +37,23 @@ const capability = parsed.value
 async function dial(url: string, options: AddressFilterOptions = {}): Promise<AttemptResult> {
   // Schemes and ports are let through: the address alone decides.
   const guard = createAddressFilter({ schemes: ['http:', 'https:'], ports: 'any', ...options })
+  const { once, documents } = createMemoryStore().records
+  const callbacks = createCallbacks({
+    once,
+    clock: systemClock,
+    findAttempt: async () => undefined,
+    getSecrets: () => [],
+    refresh: async () => {},
+    onAnswer: async () => {},
+    onUnawaited: async () => {},
+  })
+  const { isAwaited } = callbacks
   const dispatcher = httpDispatcher({
     addressFilter: guard,
     clock: systemClock,
     findEndpoint: () => ({ url, keys: [{ keyId: 'k', secret: 'psk_key' }] }),
-    callbacks: createCallbacks({
-      once: createMemoryStore().records.once,
-      clock: systemClock,
-      attemptOf: async () => undefined,
-      secretsOf: () => [],
-      refresh: async () => {},
-      onAnswer: async () => {},
-      onUnawaited: async () => {},
-    }),
+    callbacks,
+    workers: createWorkerQueue({ documents, clock: systemClock, isAwaited, getSecrets: () => [] }),
   })
   try {
     return await dispatcher.dispatch(dispatch)

@@ -127,6 +127,8 @@ export async function agent(...replies: Reply[]) {
   const received: ReceivedCall[] = []
   const { url, server, port } = await listen(async (request, response) => {
     const body = await text(request)
+    // A cancellation of an accepted call is no call.
+    if (request.method === 'DELETE') return void response.writeHead(204).end()
     const one: ReceivedCall = { headers: request.headers, body, call: JSON.parse(body) }
     received.push(one)
     await replies[Math.min(received.length, replies.length) - 1]?.(response, one)

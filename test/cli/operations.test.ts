@@ -1,12 +1,13 @@
 /** Promises of the operations kit on the command line: erasure, the operations audit, rotation, retention by policy. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, readFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { openStore } from '../../src/app.ts'
+import { openSealed, openStore } from '../../src/app.ts'
+import { readEnv } from '../../src/env.ts'
 import { listening } from '../processes/listening.ts'
-import { createEndpointSeal } from '../seams/server.ts'
+import { createEndpointSeal, readSecretKey } from '../seams/server.ts'
 import { openLibsql } from '../seams/stores.ts'
 import { proviso, root, runCommand } from '../support.ts'
 import { approved, file, pathInFolder, runFile } from './run-support.ts'
@@ -35,6 +36,17 @@ function filesWith(path: string, text: string): string[] {
   return [path, `${path}-wal`, `${path}-anchor`].filter(
     (name) => existsSync(name) && readFileSync(name).includes(text),
   )
+}
+
+/** The tables of a store that have rows with a text. */
+function tablesWith(path: string, text: string): string[] {
+  const connection = openLibsql(path)
+  const tables = connection.execute(`select name from sqlite_master where type = 'table'`)
+  const found = tables
+    .map(({ name }) => String(name))
+    .filter((name) => JSON.stringify(connection.execute(`select * from "${name}"`)).includes(text))
+  connection.close()
+  return found
 }
 
 const canary = 'canary-7f3a9c51'
@@ -134,6 +146,32 @@ it('erase marks backups, and restore erases the runs again', async () => {
   expect(await json(['audit', '--action', 'run.erased'])).toMatchObject([{ by: 'proviso restore' }])
 })
 
+it('erase marks the backups of an erasure by a server from its receipt, once', async () => {
+  const { cli, json, run } = newStore()
+  expect((await run('gone', runFile())).code).toBe(0)
+  const folder = pathInFolder(`backups-${stores}`)
+  mkdirSync(folder)
+  const backup = join(folder, 'monday.db')
+  await json(['backup', '--to', backup])
+  const receipt = await json(['erase', '--run', 'gone', '--yes'])
+  const file = join(folder, 'receipt.json')
+  writeFileSync(file, JSON.stringify(receipt))
+  const mark = ['erase', '--receipt', file, '--backups', folder]
+  const marked = { receiptId: receipt.receiptId, runs: 1, backups: [`${backup}.manifest.json`] }
+  const readErased = () => JSON.parse(readFileSync(`${backup}.manifest.json`, 'utf8')).erased
+  expect(await json([...mark, '--dry-run'])).toEqual({ dryRun: true, ...marked })
+  expect(readErased()).toBeUndefined()
+  for (let twice = 0; twice < 2; twice++) expect(await json(mark)).toEqual(marked)
+  expect(readErased()).toEqual([{ receiptId: receipt.receiptId, at: receipt.at, runIds: ['gone'] }])
+  expect((await json(['restore', '--from', backup, '--force'])).erasedAgain).toBe(1)
+
+  writeFileSync(file, JSON.stringify({ ...receipt, runs: [] }))
+  const changed = await cli(mark)
+  expect(changed).toMatchObject({ code: 2 })
+  expect(changed.stderr).toContain('it does not match its hash')
+  expect(await cli(['erase', '--receipt', file])).toMatchObject({ code: 2 })
+})
+
 it('audit reports a row that was changed behind its back', async () => {
   const { path, cli, json } = newStore()
   for (const name of ['a', 'b', 'c']) await json(['token', 'create', '--role', 'caller', '--name', name])
@@ -202,7 +240,7 @@ it('secrets reseal encrypts all agents with the new key, and reports agents that
   expect(JSON.parse(preview.stdout)).toMatchObject({ resealed: 2, current: 0, dryRun: true })
   const done = await cli(['secrets', 'reseal', '--by', 'ann'], { env })
   expect(done.code).toBe(3)
-  expect(done.stdout).toContain('Resealed 2 agents; 0 had the newest key already')
+  expect(done.stdout).toContain('Resealed 2 agents and 0 runs; 0 agents had the newest key already')
   expect(done.stderr).toContain('lost of tenant default: no known key decrypts its secrets')
   const alone = await cli(['secrets', 'reseal', '--json'], { env: { PROVISO_SECRET_KEY: next } })
   expect(JSON.parse(alone.stdout)).toMatchObject({
@@ -212,7 +250,48 @@ it('secrets reseal encrypts all agents with the new key, and reports agents that
   })
   const [row] = await json(['audit', '--action', 'secrets.resealed'])
   expect(row).toMatchObject({ by: 'ann', details: { capabilities: ['one', 'two'] } })
-  expect((await cli(['secrets', 'reseal'])).stderr).toContain('there is no secret key')
+  expect((await cli(['secrets', 'reseal'])).stderr).toContain('secret key not found')
+})
+
+it('secrets reseal encrypts the secrets of runs again, so that the previous key can go', async () => {
+  const { path, cli, json } = newStore()
+  const [old, next] = ['a1', 'b2'].map((byte) => byte.repeat(32)) as [string, string]
+  const content = runFile({ envelope: { inputs: { password: 'planted-password-1' } } })
+  const started = file(`operations-${stores}-sealed.json`, content)
+  const ran = await cli(['run', started, '--run-id', 'sealed'], { env: { PROVISO_SECRET_KEY: old } })
+  expect(ran).toMatchObject({ code: 0 })
+  expect(filesWith(path, 'planted-password-1')).toEqual([])
+  const env = { PROVISO_SECRET_KEY: next, PROVISO_SECRET_KEY_PREVIOUS: old }
+  const preview = await cli(['secrets', 'reseal', '--dry-run', '--json'], { env })
+  expect(JSON.parse(preview.stdout)).toMatchObject({ runs: 1, runsUnderWay: 0, runsOfPreviousKeys: 1 })
+  const [oldId, newId] = [old, next].map((key) => readSecretKey(key).id) as [string, string]
+  expect(filesWith(path, `[sealed:v1.${newId}.`)).toEqual([])
+  const done = await cli(['secrets', 'reseal', '--by', 'ann'], { env })
+  expect(done).toMatchObject({ code: 0 })
+  expect(done.stdout).toContain(
+    'Resealed 0 agents and 1 run; 0 agents had the newest key already\nNo run needs a previous key',
+  )
+  const after = await cli(['secrets', 'reseal', '--json'], { env })
+  expect(JSON.parse(after.stdout)).toMatchObject({ runs: 0, runsOfPreviousKeys: 0 })
+  const [row] = await json(['audit', '--action', 'secrets.resealed'])
+  expect(row).toMatchObject({ by: 'ann', subject: '1 runs', details: { runs: 1 } })
+  // The new key alone opens the run, and every chain is still valid.
+  const alone = { env: { PROVISO_SECRET_KEY: next } }
+  const verified = await cli(['verify', 'sealed', '--json'], alone)
+  expect(verified).toMatchObject({ code: 0 })
+  const { head } = await json(['audit', '--verify'])
+  const audited = await cli(['audit', '--verify'], alone)
+  expect(audited).toMatchObject({ code: 0, stdout: `1 row: the chain is intact\nhead ${head}\n` })
+  const store = openSealed(
+    await openStore(`sqlite:${path}`, { readOnly: true }),
+    readEnv({ PROVISO_SECRET_KEY: next }),
+  )
+  const [start] = await store.read('sealed', 0)
+  expect(start?.payload).toMatchObject({ envelope: { inputs: { password: 'planted-password-1' } } })
+  await store.close()
+  expect(filesWith(path, 'planted-password-1')).toEqual([])
+  expect(tablesWith(path, `[sealed:v1.${oldId}.`)).toEqual([])
+  expect(tablesWith(path, `[sealed:v1.${newId}.`)).toContain('flex_events')
 })
 
 it('prune --policy applies the most specific rule, says what each would delete, and is recorded', async () => {

@@ -195,7 +195,7 @@ describe('for every text', () => {
   }, () => {
     fc.assert(
       fc.property(texts, fc.constantFrom(...schemas), fc.boolean(), (text, schema, acceptTruncated) => {
-        const result = parse(text, schema as never, { acceptTruncated })
+        const result = parse(text, schema, { acceptTruncated })
         const { issues, repairs } = locateResult(result)
         const ranges = [...issues, ...repairs].map(({ range }) => range)
         const diagnostics = toDiagnostics(result, 'a.txt', undefined)
@@ -213,7 +213,7 @@ describe('for every text', () => {
 
   it('an edit of the text is marked where it was made', () => {
     for (const { text, schema } of noiseCorpus({ seed: 17, count: 300 })) {
-      const result = parse(text, schema as never)
+      const result = parse(text, schema)
       const located = locateResult(result).repairs
       result.repairs.forEach(({ at, before }, i) => {
         if ('span' in at) expect(text.slice(...(located[i]?.range ?? [0, 0]))).toBe(before)
@@ -335,7 +335,7 @@ describe('proviso parse', () => {
 
   it('--problems stays on one line whatever a text holds', () => {
     for (const { text, schema } of noiseCorpus({ seed: 18, count: 200 })) {
-      for (const one of toDiagnostics(parse(text, schema as never), 'a.txt', undefined))
+      for (const one of toDiagnostics(parse(text, schema), 'a.txt', undefined))
         expect(problemLine(one)).toMatch(/^a\.txt:\d+:\d+: (error|warning|info) \S+: .+$/)
     }
   })

@@ -22,6 +22,7 @@ it('commands about runs follow each other as processes of their own', async () =
     [0, '3 runs', 'verify'],
     [0, '', 'health-check'],
     [0, '', 'token', 'list'],
+    [0, '[]', 'deliveries', '--json'],
     [0, '', 'prune', '--older-than', '0s', '--yes'],
   ]
   for (const [code, stdout, ...args] of steps)

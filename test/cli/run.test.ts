@@ -243,14 +243,19 @@ export const mood = { name: 'mood', schema: { type: 'string' }, metadata: { dire
 })
 
 describe('commands about runs that are there', () => {
-  it.each([['asks'], ['runs'], ['show', 'r'], ['cancel', 'r', '--by', 'a'], ['replay', 'r'], ['verify']])(
-    '%s asks which store',
-    async (...args) => {
-      const done = await runCommand(args)
-      expect(done).toMatchObject({ code: 2, stdout: '' })
-      expect(done.stderr).toContain('Cannot open a store: none is given')
-    },
-  )
+  it.each([
+    ['asks'],
+    ['tasks'],
+    ['runs'],
+    ['show', 'r'],
+    ['cancel', 'r', '--by', 'a'],
+    ['replay', 'r'],
+    ['verify'],
+  ])('%s asks which store', async (...args) => {
+    const done = await runCommand(args)
+    expect(done).toMatchObject({ code: 2, stdout: '' })
+    expect(done.stderr).toContain('Cannot open a store: none is given')
+  })
 
   it('make no store by a slip of the pen', async () => {
     const done = await runCommand(['runs', '--store', `sqlite:${pathInFolder('typo.db')}`])

@@ -1,19 +1,19 @@
 /** The flag of the sandbox, under both its names, and the log, as the environment of a server says. */
 import { describe, expect, it } from 'vitest'
 import { readEnv } from '../seams/base.ts'
-import { isOn, logOptions, sandboxOf } from '../seams/cli.ts'
+import { getSandboxRoutes, isOn, logOptions } from '../seams/cli.ts'
 import { open, tea } from '../server/support.ts'
 
 describe('the sandbox of a server', () => {
   it.each(['USE_FLEX_DEV_SANDBOX', 'VITE_USE_FLEX_DEV_SANDBOX'])('is there with %s=true', async (name) => {
     const app = await open(tea)
-    expect(sandboxOf(readEnv({ [name]: 'true' }), app)).toHaveLength(3)
+    expect(getSandboxRoutes(readEnv({ [name]: 'true' }), app)).toHaveLength(3)
   })
 
   it('is not there otherwise', async () => {
     const app = await open(tea)
     for (const flag of ['', 'false', '0', 'off', 'perhaps'])
-      expect(sandboxOf(readEnv({ USE_FLEX_DEV_SANDBOX: flag }), app)).toEqual([])
+      expect(getSandboxRoutes(readEnv({ USE_FLEX_DEV_SANDBOX: flag }), app)).toEqual([])
     expect(['1', 'TRUE', 'yes', 'on'].map(isOn)).toEqual([true, true, true, true])
   })
 })

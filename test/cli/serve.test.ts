@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import { openStore } from '../../src/adapters/stores/open-store.ts'
-import { api, frames, framesOf } from '../server/support.ts'
+import { api, frames, readFrames } from '../server/support.ts'
 import { proviso, root, runCommand } from '../support.ts'
 import { file, pathInFolder } from './run-support.ts'
 
@@ -127,7 +127,7 @@ describe('proviso serve', () => {
 
   it('a capability that does not listen keeps the process no longer than ten seconds', async () => {
     const server = await serve(['--use', agentsFile()], { FLEX_TOKEN: flexToken })
-    const stream = framesOf(await server.call(`${api}/run.stream`, run('deaf')))
+    const stream = readFrames(await server.call(`${api}/run.stream`, run('deaf')))
     for (let frame = await stream.next(); !frame.done && frame.value.type !== 'node_start'; )
       frame = await stream.next()
     const signalled = Date.now()
@@ -138,7 +138,7 @@ describe('proviso serve', () => {
 
   it('a second signal leaves at once', async () => {
     const server = await serve(['--use', agentsFile()], { FLEX_TOKEN: flexToken })
-    const stream = framesOf(await server.call(`${api}/run.stream`, run('deaf')))
+    const stream = readFrames(await server.call(`${api}/run.stream`, run('deaf')))
     for (let frame = await stream.next(); !frame.done && frame.value.type !== 'node_start'; )
       frame = await stream.next()
     const said = new Promise<void>((resolve) => {
@@ -208,7 +208,7 @@ describe('proviso serve', () => {
     expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining(says) })
   })
 
-  it('seals signing keys of agents; without a key it refuses them, and only --dev stores them, which it says once', async () => {
+  it('seals signing keys of agents, without a configured key with a key file; only --dev stores them in the clear, which it says once', async () => {
     const preset = ['--preset', 'marketing']
     const registered = async (
       server: Awaited<ReturnType<typeof serve>>,
@@ -227,8 +227,8 @@ describe('proviso serve', () => {
       return server.stderr()
     }
     const closed = await serve(preset, { FLEX_TOKEN: flexToken, PROVISO_AGENT_HOSTS: '127.0.0.1:9' })
-    expect(await registered(closed, 'a')).toBe(409)
-    expect(await words(closed)).toContain('Agents cannot register: set PROVISO_SECRET_KEY')
+    expect(await registered(closed, 'a')).toBe(201)
+    expect(await words(closed), 'the key file beside the database seals').not.toContain('PROVISO_SECRET_KEY')
     const dev = await serve(['--dev', ...preset], { FLEX_TOKEN: '' })
     expect([await registered(dev, 'a'), await registered(dev, 'b')]).toEqual([201, 201])
     expect((await words(dev)).split('stored unencrypted')).toHaveLength(2)

@@ -50,6 +50,50 @@ it('asks continues after the last one that it has listed, and lists what is answ
   expect(lost.stderr).toContain('Ask "none" not found')
 })
 
+it('tasks lists the tasks of a person or a role, by priority', async () => {
+  const person = (id: string, human: object) => ({
+    capabilityId: id,
+    inputContract: { type: 'object' },
+    outputContract: { type: 'object', properties: { text: { type: 'string' } }, required: ['text'] },
+    human,
+  })
+  const { command } = await started({
+    ...runFile({
+      draft: {
+        nodes: [
+          { id: 'a', capabilityId: 'ann' },
+          { id: 'b', capabilityId: 'legal' },
+        ],
+      },
+    }),
+    capabilities: [
+      person('ann', { assignee: 'ann' }),
+      person('legal', { role: 'legal', priority: 'urgent' }),
+    ],
+  })
+  const all = await command('tasks')
+  expect(all).toMatchObject({ code: 0, stderr: '' })
+  expect(all.stdout).toMatch(/^TASK .*\nr:ask:2 +urgent .* role legal .*\nr:ask:1 +normal .* ann .*\n$/)
+  expect(JSON.parse((await command('tasks', '--for', 'Ann', '--json')).stdout)).toMatchObject([
+    { requestId: 'r:ask:1' },
+  ])
+  expect(JSON.parse((await command('tasks', '--role', 'legal', '--json')).stdout)).toMatchObject([
+    { requestId: 'r:ask:2', assignment: { role: 'legal' } },
+  ])
+  const wrong = await command(
+    'reply',
+    'r:ask:1',
+    'answer',
+    '--value',
+    '{"text": "x"}',
+    '--by',
+    'ben',
+    '--record-only',
+  )
+  expect(wrong).toMatchObject({ code: 2, stderr: expect.stringContaining('it is assigned to "ann"') })
+  expect((await command('tasks', '--for', 'a', '--role', 'b')).code).toBe(2)
+})
+
 it('reply shows what is decided, records it, and carries the run to its answer; a second one is refused', async () => {
   const { command, path } = await waiting()
   const reply = ['reply', 'r:ask:1', 'approve', '--by', 'ann', '--file', path]
@@ -316,4 +360,16 @@ it('verify checks every run, beside other writers', async () => {
     bad: [],
   })
   expect(await command('verify', 'none')).toMatchObject({ code: 2, stdout: '' })
+})
+
+it('runs filters by cost: what is not an amount is refused, and a run without a known cost counts as 0', async () => {
+  const { command } = await started(runFile())
+  const count = async (...args: string[]) =>
+    JSON.parse((await command('runs', '--json', ...args)).stdout).length
+  expect(await count('--max-cost', '0')).toBe(1)
+  expect(await count('--min-cost', '0.001')).toBe(0)
+  expect(await count('--min-cost', '0', '--max-cost', '2.5')).toBe(1)
+  const refused = await command('runs', '--min-cost', '-1')
+  expect(refused).toMatchObject({ code: 2, stdout: '' })
+  expect(refused.stderr).toContain('--min-cost')
 })

@@ -1,5 +1,14 @@
 /** Promises of `proviso validate`, tested on the built file. */
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
@@ -238,4 +247,31 @@ it('validate --format sarif names rules, places and fixes', async () => {
     },
   ])
   expect(run.tool.driver.rules[run.results[0].ruleIndex].id).toBe('V-A8')
+})
+
+it('validate takes several files, folders and globs, and reports them together', async () => {
+  const sub = join(folder, 'many')
+  mkdirSync(join(sub, 'deep'), { recursive: true })
+  const good = 'name: good\nsteps:\n  - { name: a, uses: wrap_dict }\n'
+  writeFileSync(join(sub, 'good.yaml'), good)
+  writeFileSync(join(sub, 'deep', 'bad.yml'), good.replace('wrap_dict', 'wrap_dct'))
+  writeFileSync(join(sub, 'compose.yaml'), 'services: {}\n')
+  const all = await validate(['many', '--format', 'json'])
+  expect(all.code).toBe(4)
+  const report = JSON.parse(all.stdout)
+  expect(report).toMatchObject({ is_valid: false, counts: { error: 1 } })
+  expect(report.files.map(({ path }: { path: string }) => path)).toEqual([
+    join('many', 'deep', 'bad.yml'),
+    join('many', 'good.yaml'),
+  ])
+  expect(all.stderr).toContain(`1 YAML file without steps skipped: ${join('many', 'compose.yaml')}`)
+  const globbed = await validate(['many/**/*.yml'])
+  expect(globbed.code).toBe(4)
+  expect(globbed.stderr).toContain('many/deep/bad.yml: 1 error')
+  const two = await validate([join('many', 'good.yaml'), join('many', 'good.yaml')])
+  expect(two.code).toBe(0)
+  expect((await validate(['many/*.nothing'])).stderr).toContain('no file matches it')
+  expect((await validate(['many', '--baseline', 'known.json'])).code).toBe(2)
+  const sarif = JSON.parse((await validate(['many', '--format', 'sarif'])).stdout)
+  expect(sarif.runs[0].results).toHaveLength(1)
 })

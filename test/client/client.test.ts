@@ -41,6 +41,23 @@ describe('a run', () => {
     })
   })
 
+  it('is started with the short names of the library, typed and checked by its schema', async () => {
+    const { client } = await serveSqlite(writing)
+    const { outputContract: _, ...request } = tea
+    const Line = z.object({ text: z.string() })
+    const run = await client.runs.start({ ...request, output: Line, approve: 'final' }, { draft })
+    for await (const ask of run.asks()) await ask.approve()
+    const output = await run.output()
+    expectTypeOf(output).toEqualTypeOf<{ text: string }>()
+    expect(output).toEqual({ text: 'Tea' })
+    const literal = { type: 'object', properties: { text: { type: 'string' } }, required: ['text'] }
+    const other = await client.runs.start({ ...request, output: literal }, { draft })
+    expect(await other.output()).toEqual({ text: 'Tea' })
+    // @ts-expect-error a run has one contract
+    const both = client.runs.start({ ...tea, output: Line }, { draft })
+    await expect(both).rejects.toMatchObject({ code: 'client/option' })
+  })
+
   it('with the same idempotency key is the same run', async () => {
     const { client } = await serveSqlite(writing)
     const [one, other] = [
@@ -83,6 +100,10 @@ describe('a run', () => {
     const error = await run.output().catch((cause: unknown) => cause)
     expect(error).toBeInstanceOf(RunError)
     expect(error).toMatchObject({ code: 'run/failed', message: expect.stringContaining(run.id) })
+
+    const impossible = { ...tea, outputContract: { schema: { type: 'object', required: ['recipe'] } } }
+    const refused = await (await client.runs.start(impossible)).output().catch((cause: unknown) => cause)
+    expect(refused).toMatchObject({ code: 'run/failed', hint: expect.stringContaining('recipe') })
   })
 })
 

@@ -7,7 +7,7 @@ it('prints facets and capabilities into the reference', async () => {
   const page = [
     '# Facets and capabilities of the marketing preset',
     'Printed from the code; do not edit by hand. A facet is a named, schema-typed piece of meaning; capabilities say which facets they need and supply, and plans are made by matching them.',
-    'No catalog has these by itself. Register them with `createApp({ ...marketing })` from `proviso/presets/marketing`, with `--preset marketing` on the command line, or with `presets = ["marketing"]` under `[catalog]` in `proviso.toml`. `npm start` registers them. The three agents are carried out by a model: the default model, or the rehearsal model in development without a key. `marketingTools` of the same entry point are functions without a model; register those you want.',
+    'No catalog has these by itself. Register them with `createApp({ ...marketing })` from `proviso/presets/marketing`, with `--preset marketing` on the command line, or with `presets = ["marketing"]` under `[catalog]` in `proviso.toml`. `npm start` registers them. The three agents are carried out by a model: the default model, or the rehearsal model in development without a key. `marketingTools` of the same entry point are functions without a model; register those you want. To define facets of your own, see [the how-to](../howto/facets.md).',
     '## Facets',
     table(
       ['facet', 'direction', 'what it is', 'schema'],

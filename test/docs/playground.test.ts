@@ -164,9 +164,7 @@ describe.skipIf(missingChromium() !== undefined)('the playground', () => {
   it('never takes text for markup', async () => {
     await open()
     const attack = '<img src=x onerror="globalThis.hacked=1"></pre><script>globalThis.hacked=1</script>'
-    const before = await page
-      .locator('body *')
-      .evaluateAll((all) => all.filter((one) => /IMG|SCRIPT/.test(one.tagName)).length)
+    const before = await page.locator('body img, body script').count()
     await type(
       `${attack} {"${attack.replaceAll('"', "'")}": '${attack}', ${attack}`,
       '{"type": "object", "required": ["<b>", "<i>"]}',
@@ -174,9 +172,7 @@ describe.skipIf(missingChromium() !== undefined)('the playground', () => {
     expect(await page.locator('#issues').textContent()).toContain('<b>')
     await page.locator('#arrived').fill('90')
     await page.locator('#arrived-count', { hasText: '90 of' }).waitFor()
-    const after = await page
-      .locator('body *')
-      .evaluateAll((all) => all.filter((one) => /IMG|SCRIPT/.test(one.tagName)).length)
+    const after = await page.locator('body img, body script').count()
     expect(after).toBe(before)
     expect(await page.evaluate(() => 'hacked' in globalThis)).toBe(false)
     expect(complaints).toEqual([])

@@ -11,6 +11,7 @@ const sources = [
   { prefix: 'ADR-', count: 20, digits: 2 },
   { prefix: 'FLEX-', count: 114, digits: 2 },
   { prefix: 'RAO-', count: 22, digits: 2 },
+  { prefix: 'AGT-', count: 16, digits: 2 },
   { prefix: 'C', count: 61, digits: 1 },
 ]
 const ids = sources.flatMap(({ prefix, count, digits }) =>

@@ -14,7 +14,7 @@ import {
   outcomeTable,
   parseIssueTable,
 } from '../seams/domain.ts'
-import { decisionsOf } from '../seams/engine.ts'
+import { decisionsByKind } from '../seams/engine.ts'
 import { readerIssueTable, ruleTable } from '../seams/output.ts'
 import { pipelineIssueTable } from '../seams/pipeline.ts'
 import { catalogIssueTable } from '../seams/plan.ts'
@@ -147,7 +147,7 @@ it('prints the tables of the reference from the code', async () => {
     table(
       'Answers to asks',
       ['ask', 'takes'],
-      Object.entries(decisionsOf).map(([kind, decisions]) => [`\`${kind}\``, decisions.join(', ')]),
+      Object.entries(decisionsByKind).map(([kind, decisions]) => [`\`${kind}\``, decisions.join(', ')]),
     ),
   ]
   await expect(`${page.join('\n\n')}\n`).toMatchFileSnapshot('../../docs/reference/tables.md')

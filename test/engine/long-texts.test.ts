@@ -37,14 +37,20 @@ async function runTexts(texts: readonly string[], options: AppOptions = {}) {
 }
 
 describe('a long answer', () => {
-  it('is read on another thread as it would be here: value, repairs and events', async () => {
-    const here = await runTexts([long], { reading: false })
-    const there = await runTexts([long], { reading: { workerUrl } })
-    expect(there.result).toMatchObject({ status: 'completed', output: { n: 3 } })
-    expect(there.ends).toEqual(here.ends)
-    expect(there.logs).toEqual(here.logs)
-    expect(there.logs.length).toBeGreaterThan(0)
-  })
+  const members = Array.from({ length: 2_000 }, (_, index) => `'k${index}': 1`)
+  const texts = { 'with a few repairs': long, 'with thousands of repairs': `{'n': 3, ${members.join(', ')}}` }
+  it.each(Object.entries(texts))(
+    'is read on another thread as it would be here, %s: value, repairs and events',
+    async (_, text) => {
+      const here = await runTexts([text], { reading: false })
+      const there = await runTexts([text], { reading: { workerUrl } })
+      expect(there.result).toMatchObject({ status: 'completed', output: { n: 3 } })
+      expect(there.ends[0]?.output?.repairs?.length).toBeGreaterThan(0)
+      expect(there.ends).toEqual(here.ends)
+      expect(there.logs).toEqual(here.logs)
+      expect(there.logs.length).toBeGreaterThan(0)
+    },
+  )
 
   it('beyond the deadline is an issue of its attempt, and the next attempt counts', async () => {
     // Reading takes seconds; the deadline is a tenth of one.
@@ -89,7 +95,7 @@ describe('a long answer', () => {
           },
         },
       ],
-      processing: { stages: ['double'] } as never,
+      processing: { stages: ['double'] },
       capabilities: [
         defineCapability({
           capabilityId: 'says',

@@ -6,7 +6,7 @@ import { listTriggers } from '../seams/domain.ts'
 import { knowCapabilities, replayRun } from '../seams/engine.ts'
 import { catalog } from '../sim/catalog.ts'
 import { simulate } from '../sim/history.ts'
-import { type Scenario, scenarioOf } from '../sim/scenario.ts'
+import { drawScenario, type Scenario } from '../sim/scenario.ts'
 
 const capability = knowCapabilities()(catalog)
 
@@ -19,7 +19,7 @@ interface Recorded {
 const histories: Promise<readonly Recorded[]> = (async () => {
   const found: Recorded[] = []
   for (let seed = 1; seed <= 300; seed++) {
-    const scenario = scenarioOf(seed)
+    const scenario = drawScenario(seed)
     const { journals } = await simulate(scenario, scenario.faults)
     for (const journal of journals.values())
       if (journal.at(-1)?.type === 'complete') found.push({ scenario, journal })
@@ -106,11 +106,13 @@ describe('a replay', () => {
     const done = journal[at] as JournalEvent<'node_complete'>
     const other = { ...done, payload: { ...done.payload, output: { value: { v: 7 } } } }
     const forged = replay({ ...recorded, journal: journal.with(at, other) }).differences
-    expect(forged[0]).toMatchObject({ after: done.seq - 1, recorded: [expect.stringContaining('"v":7')] })
+    // What follows in the same decision, such as the next starts, is part of the difference.
+    expect(forged[0]).toMatchObject({ after: done.seq - 1 })
+    expect(forged[0]?.recorded[0]).toContain('"v":7')
     const cut = replay({ ...recorded, journal: journal.slice(0, at) }).differences
-    expect(cut).toEqual([
-      { after: done.seq - 1, recorded: [], instead: [expect.stringContaining('node_complete')] },
-    ])
+    expect(cut).toHaveLength(1)
+    expect(cut[0]).toMatchObject({ after: done.seq - 1, recorded: [] })
+    expect(cut[0]?.instead[0]).toContain('node_complete')
   })
 })
 

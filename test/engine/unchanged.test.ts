@@ -4,6 +4,7 @@ import {
   type App,
   createApp,
   type DefinedCapability,
+  type DraftInput,
   type Json,
   type JsonSchema,
   type ModelRequest,
@@ -46,7 +47,7 @@ afterAll(() => Promise.all(apps.map((app) => app.close())))
 
 interface Compiled {
   readonly envelope: object
-  readonly draft: object
+  readonly draft: DraftInput
   readonly capabilities: readonly unknown[]
 }
 
@@ -66,7 +67,7 @@ async function read(text: string, { envelope, draft, capabilities }: Compiled) {
     capabilities: capabilities as readonly DefinedCapability[],
   })
   apps.push(app)
-  const { runId, status, output } = await app.run(envelope as never, { draft: draft as never })
+  const { runId, status, output } = await app.run(envelope as never, { draft })
   const events = await app.store.read(runId, 0)
   const traced = events.flatMap((event) => (event.type === 'log' ? [event.payload.event] : []))
   return {

@@ -27,7 +27,7 @@ const stateSchema = {
   required: ['v', 's'],
 } as const
 
-export function envelopeOf(given: Case): Json {
+export function buildEnvelope(given: Case): Json {
   const labels = allNodes(given).flatMap(({ id, labelled }) => (labelled ? [id] : []))
   // A label that no node has asks at the end, too.
   const asksByLabel = given.askBeforeFinish && given.seed % 2 === 0
@@ -96,7 +96,7 @@ function extraSlot({ outputs }: Case): string {
   return outputs.some(({ sources }) => sources === undefined) ? 'vx' : 'of_x'
 }
 
-export function draftOf(given: Case, maxCalls?: number): Json {
+export function buildDraft(given: Case, maxCalls?: number): Json {
   const named = given.outputs.some(({ sources }) => sources === undefined)
   return {
     ...graphOf(given, given.shuffled ? given.seed : undefined),

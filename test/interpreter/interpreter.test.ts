@@ -6,7 +6,7 @@ import type { CaseSummary } from './run-cases.ts'
 
 const long = process.env['PROVISO_LONG'] === '1'
 const minutes = 60_000
-const drafts = long ? 40_000 : 2_000
+const drafts = long ? 40_000 : 600
 
 describe('random drafts', () => {
   it(

@@ -129,15 +129,15 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'a map or a loop that a label names is not held for approval',
     file: 'src/engine/decide/judge.ts',
-    find: 'return Array.isArray(labels) && namesOf(node.node)',
-    replace: 'return Array.isArray(labels) && !node.iterations && namesOf(node.node)',
+    find: 'return Array.isArray(labels) && listNodeNames(node.node)',
+    replace: 'return Array.isArray(labels) && !node.iterations && listNodeNames(node.node)',
     seed: 306,
   },
   {
     name: 'a route that a label names is not held for approval',
     file: 'src/engine/decide/judge.ts',
-    find: 'return Array.isArray(labels) && namesOf(node.node)',
-    replace: 'return Array.isArray(labels) && !node.node.routing && namesOf(node.node)',
+    find: 'return Array.isArray(labels) && listNodeNames(node.node)',
+    replace: 'return Array.isArray(labels) && !node.node.routing && listNodeNames(node.node)',
     seed: 85,
   },
   {
@@ -193,14 +193,14 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'what a reviewer says does not reach the next attempt',
     file: 'src/engine/perform/perform.ts',
-    find: 'copyJson(feedbackFor(state, node.node.id, ...around(state, node)) as unknown as Json)',
-    replace: 'copyJson(feedbackFor(state, ...around(state, node)).slice(99) as unknown as Json)',
+    find: 'const feedback = copyJson(said as unknown as Json)',
+    replace: 'const feedback = copyJson(said.slice(99) as unknown as Json)',
     seed: 51,
   },
   {
     name: 'what a reviewer says does not reach the planner',
     file: 'src/engine/run-loop/planning.ts',
-    find: 'const feedback = plannerFeedback(state)',
+    find: 'const feedback = state.feedback.length > 0 ? plannerFeedback(state) : []',
     replace: 'const feedback = plannerFeedback(state).slice(99)',
     seed: 16,
   },
@@ -278,7 +278,7 @@ export const mutants: readonly Mutant[] = [
     name: 'the decision of a RAO contract is in no event',
     file: 'src/engine/decide/judge.ts',
     find: "factsFor(state, context.now)('rao_decision', payload, { nodeId: node.node.id })",
-    replace: "factsFor(state, context.now)('log', { event: 'rao', payload: { payload } as never }, {})",
+    replace: "factsFor(state, context.now)('log', { event: 'rao', payload: { payload } }, {})",
     seed: 1,
   },
   {

@@ -13,7 +13,7 @@ import {
 export type Values = { readonly [name: string]: Value }
 
 /** The output of a capability for its inputs, as every one of its attempts gives it. A model's does not depend on them. */
-export function outputOf(node: CaseNode, capabilityId: string, inputs: Values): Values {
+export function computeOutput(node: CaseNode, capabilityId: string, inputs: Values): Values {
   const seen = node.executor === 'model' ? {} : inputs
   const names = Object.keys(seen).sort()
   const number = mix(capabilityId, ...names.flatMap((name) => [name, JSON.stringify(seen[name])]))
@@ -80,7 +80,7 @@ export function editedAnswer({ outputs }: Case): Values {
  * What a person says when asked whether a node may change the world. No only where the question is certain to come: what
  * the node must read is what an agent wrote, and no person has seen it.
  */
-export function effectDecisionOf(given: Case, node: CaseNode): 'approve' | 'reject' {
+export function decideEffect(given: Case, node: CaseNode): 'approve' | 'reject' {
   const certain = node.inputs.some(({ required, sources = [] }) => {
     const [only, ...others] = sources
     if (!required || !only || others.length > 0 || !('node' in only)) return false

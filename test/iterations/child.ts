@@ -2,7 +2,7 @@
 import { appendFileSync, existsSync, readFileSync, writeSync } from 'node:fs'
 import { createApp, defineCapability } from '../../src/index.ts'
 
-import { envelope, loopDraft, mapDraft, runIdOf, type Task } from './support.ts'
+import { envelope, loopDraft, mapDraft, type Task, toRunId } from './support.ts'
 
 const { store, effects, items, shape } = JSON.parse(process.argv[2] ?? '{}') as Task
 
@@ -30,10 +30,10 @@ const pay = defineCapability({
     writeSync(1, `called ${value}\n`)
     return { value: shape === 'loop' ? value + 1 : value * 2 }
   },
-} as never)
+})
 
 const app = await createApp({ store, capabilities: [pay], pollMs: 100, leaseMs: 3_000 })
-const runId = runIdOf(shape)
+const runId = toRunId(shape)
 if ((await app.store.head(runId)) === undefined) {
   const list = Array.from({ length: items }, (_, index) => index)
   const started = shape === 'loop' ? { first: { value: 0 } } : { items: list }

@@ -65,7 +65,7 @@ describe('a map in the middle', () => {
       return value * 10
     })
     const draft = mapDraft('work', { concurrency: 1 })
-    const planner: Planner = { name: 'same', draft: async () => draft as never }
+    const planner: Planner = { name: 'same', draft: async () => draft }
     const replan = {
       id: 'again',
       enabled: true,

@@ -9,7 +9,7 @@ import { compile } from '../../scripts/compile.mjs'
 import { openStore } from '../../src/adapters/stores/open-store.ts'
 import type { JournalEvent } from '../../src/index.ts'
 import { verifyHistory } from '../seams/engine.ts'
-import { runIdOf, type Task } from './support.ts'
+import { type Task, toRunId } from './support.ts'
 
 let program = ''
 let folder = ''
@@ -60,9 +60,9 @@ export async function expectOnceDespiteKills(
   const store = await openStore(address, address.startsWith('sqlite:') ? { readOnly: true } : {})
   try {
     const events: JournalEvent[] = []
-    for (let page = await store.read(runIdOf(shape), 0, 5_000); page.length > 0; ) {
+    for (let page = await store.read(toRunId(shape), 0, 5_000); page.length > 0; ) {
       events.push(...page)
-      page = await store.read(runIdOf(shape), events.length, 5_000)
+      page = await store.read(toRunId(shape), events.length, 5_000)
     }
     expect(verifyHistory(events)).toEqual([])
     const starts = events.filter(({ type }) => type === 'attempt_start')

@@ -14,7 +14,7 @@ const shout = defineCapability({
     if (input === 'bad') throw new Error('no')
     return `${String(input)}!`
   },
-} as never)
+})
 
 const map = (more = '') => `
 steps:

@@ -23,7 +23,7 @@ const takesText = defineCapability({
     properties: { value: { type: 'string', minLength: 1 } },
   },
   run: () => ({ value: 'x' }),
-} as never)
+})
 
 /** A map over what `list` gives, whose body writes. */
 const overList = (input = '/item'): Draft =>
@@ -137,7 +137,7 @@ describe('what a map would take', () => {
       kind: 'model',
       inputContract: { type: 'object', required: ['value'], properties: { value: true } },
       outputContract: { type: 'object', required: ['value'], properties: { value: { type: 'string' } } },
-    } as never)
+    })
     const app = await createApp({ capabilities: [model] })
     try {
       const known = app.estimate(envelope({ items: [1, 2, 3] }), { draft: mapDraft('m') })
@@ -177,7 +177,7 @@ it('runs a map in a map whose outer list happens to be empty', async () => {
     ],
     output: { properties: { out: { node: 'each' } } },
   }
-  const run = (rows: string[]) => app.run(envelope({ rows }), { draft } as never)
+  const run = (rows: string[]) => app.run(envelope({ rows }), { draft })
   expect(await run(['tea'])).toMatchObject({ status: 'completed', output: { out: ['x'] } })
   expect(await run([])).toMatchObject({ status: 'completed', output: { out: [] } })
   await app.close()

@@ -23,7 +23,7 @@ export function working(
     idempotent: true,
     run: async (inputs: { readonly value: never }, call: never) => ({ value: await run(inputs.value, call) }),
     ...more,
-  } as never)
+  })
 }
 
 /** `out` is what the map or loop `each` yields. */
@@ -103,4 +103,4 @@ export interface Task {
   readonly items: number
 }
 
-export const runIdOf = (shape: Task['shape']) => `many-${shape}`
+export const toRunId = (shape: Task['shape']) => `many-${shape}`

@@ -1,7 +1,7 @@
 /** People in the run: what they are asked, what their answers lead to, and that one answer counts. */
 import { describe, expect, it } from 'vitest'
 import type { Reply } from '../../src/index.ts'
-import { answer, envelope, journal, local, open, rao, says, text, typesOf } from './support.ts'
+import { answer, envelope, journal, listTypes, local, open, rao, says, text } from './support.ts'
 
 const reviewed = { nodes: [{ id: 'write', capabilityId: 'write', data: { contract: true } }] }
 const unsure = () => [says('write', [rao({ text: 'Tea is warm' }, 0.7)])]
@@ -81,7 +81,7 @@ describe('approvals', () => {
     for (const reply of replies)
       if (reply.status === 'rejected') expect(reply.reason.code).toBe('ask/resolved')
     await app.result(runId)
-    expect(typesOf(await journal(app, runId)).filter((type) => type === 'hitl_resolved')).toHaveLength(1)
+    expect(listTypes(await journal(app, runId)).filter((type) => type === 'hitl_resolved')).toHaveLength(1)
   })
 
   it('a reply to another value than the one shown is refused', async () => {

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { type Dispatcher, defineCapability } from '../../src/index.ts'
 import { ProvisoError } from '../../src/output/index.ts'
-import { answer, envelope, journal, open, text, typesOf } from './support.ts'
+import { answer, envelope, journal, listTypes, open, text } from './support.ts'
 
 const node = { id: 'write', capabilityId: 'write', label: 'Writer' }
 const one = { nodes: [node] }
@@ -51,7 +51,7 @@ describe('a function that needs an answer first', () => {
     expect(state.planVersion).toBe(1)
     expect(state.nodes.get('write')).toMatchObject({ failures: 0, questions: 1, attempts: 2 })
     expect((await app.replay(waiting.runId)).differences).toEqual([])
-    expect(typesOf(await journal(app, waiting.runId))).not.toContain('validation_error')
+    expect(listTypes(await journal(app, waiting.runId))).not.toContain('validation_error')
   })
 
   it('fails when a person will not answer, and takes no other decision', async () => {

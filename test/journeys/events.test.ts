@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest'
 import type { JournalEvent, Planner } from '../../src/index.ts'
 import type { EventPayloads, EventType } from '../../src/types.ts'
-import { answer, envelope, journal, local, open, says, typesOf } from './support.ts'
+import { answer, envelope, journal, listTypes, local, open, says } from './support.ts'
 
 function payloads<T extends EventType>(events: readonly JournalEvent[], type: T): EventPayloads[T][] {
   return events.flatMap((event) => (event.type === type ? [event.payload as EventPayloads[T]] : []))
@@ -107,7 +107,7 @@ it('a run records what happens to it, each event with the fields of the specific
   expect(payloads(events, 'log')).toContainEqual({ event: 'noted', payload: { by: 'policy' } })
   expect(payloads(events, 'complete')).toMatchObject([{ status: 'completed', output: { text: 'Tea' } }])
   expect(output).toEqual({ text: 'Tea' })
-  expect(typesOf(events).at(-1)).toBe('complete')
+  expect(listTypes(events).at(-1)).toBe('complete')
 })
 
 it('an attempt changes nothing but by what it returns', async () => {

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { describe, expect, it } from 'vitest'
 import { createMemoryStore } from '../../src/adapters/stores/memory/memory.ts'
 import { defineCapability, type Planner } from '../../src/index.ts'
-import { envelope, journal, local, open, rao, says, text, typesOf } from './support.ts'
+import { envelope, journal, listTypes, local, open, rao, says, text } from './support.ts'
 
 const tea = local('write', () => ({ text: 'Tea' }))
 const one = { nodes: [{ id: 'write', capabilityId: 'write' }] }
@@ -30,7 +30,7 @@ describe('lifecycle', () => {
     await app.cancel(runId, { by: 'ann', reason: 'changed my mind' })
     await closed
     expect(await app.result(runId)).toMatchObject({ status: 'cancelled', failure: 'run/cancelled' })
-    expect(typesOf(await journal(app, runId)).at(-1)).toBe('complete')
+    expect(listTypes(await journal(app, runId)).at(-1)).toBe('complete')
     server.close()
   })
 

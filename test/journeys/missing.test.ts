@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { createMemoryStore } from '../../src/adapters/stores/memory/memory.ts'
 import type { Store } from '../../src/index.ts'
-import { answer, envelope, journal, local, open, typesOf } from './support.ts'
+import { answer, envelope, journal, listTypes, local, open } from './support.ts'
 
 const two = {
   nodes: [
@@ -51,7 +51,7 @@ describe('a process that lacks a capability', () => {
     await unable.next
     expect(unable.notices).toEqual([['second']])
     expect((await store.head(runId))?.status).toBe('running')
-    expect(typesOf(await journal(lacking, runId))).not.toContain('node_error')
+    expect(listTypes(await journal(lacking, runId))).not.toContain('node_error')
     const able = await open({ store, capabilities: [first, second] })
     expect(await able.result(runId)).toMatchObject({ status: 'completed', output: { text: 'two' } })
     expect(await lacking.result(runId)).toMatchObject({ status: 'completed' })

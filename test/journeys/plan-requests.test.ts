@@ -5,7 +5,7 @@ import { createApp, type Draft, type ModelRequest, type Planner, type Provider }
 import { rehearsal } from '../../src/testing/index.ts'
 import type { DraftRequest, EventPayloads } from '../../src/types.ts'
 import { createEngine } from '../seams/engine.ts'
-import { answer, envelope, journal, local, open, says, text, typesOf } from './support.ts'
+import { answer, envelope, journal, listTypes, local, open, says, text } from './support.ts'
 
 type App = Awaited<ReturnType<typeof open>>
 
@@ -114,7 +114,7 @@ describe('who is asked again', () => {
     const ended = await app.run(envelope({ policies: { planner } }))
     expect(ended).toMatchObject({ status: 'failed', failure: 'plan/rejected' })
     expect(ended.issues[0]?.message).toContain('the planner "search" would draft the same again')
-    const order = typesOf(await journal(app, ended.runId)).filter((type) => type.startsWith('plan_'))
+    const order = listTypes(await journal(app, ended.runId)).filter((type) => type.startsWith('plan_'))
     expect(order).toEqual(['plan_requested', 'plan_rejected'])
     expect((await app.replay(ended.runId)).differences).toEqual([])
   })
@@ -167,7 +167,7 @@ describe('who is asked again', () => {
     })
     const parsed = { ...envelope(), constraints: {}, specialInstructions: [], metadata: {} }
     const policies = { planner: {}, runtime: [] }
-    await engine.start({ ...parsed, policies, outputContract: { schema: text, constraints: [] } } as never)
+    await engine.start({ ...parsed, policies, outputContract: { schema: text, constraints: [] } })
     const { finished } = await engine.settled('alone')
     expect(finished?.error?.message).toContain('there is no planner to ask')
     await engine.close({ graceMs: 0 })

@@ -7,7 +7,7 @@ import { type Draft, defineCapability, type Json, type Planner, type Provider } 
 import { marketingCapabilities } from '../../src/presets/marketing/index.ts'
 import type { DraftRequest, EventPayloads } from '../../src/types.ts'
 import { root } from '../support.ts'
-import { answer, envelope, journal, local, open, says, text, typesOf } from './support.ts'
+import { answer, envelope, journal, listTypes, local, open, says, text } from './support.ts'
 
 /** A model that answers every call with what the function says of the schema that is wanted. */
 function model(
@@ -210,7 +210,7 @@ describe('the loop', () => {
     expect(done).toMatchObject({ status: 'completed', output: { text: 'Tea' } })
     expect(seen).toHaveLength(2)
     expect(seen[1]?.failures[0]).toMatchObject({ constraintId: 'good', cause: 'missing_producer' })
-    const order = typesOf(await journal(app, done.runId)).filter((type) => type.startsWith('plan_'))
+    const order = listTypes(await journal(app, done.runId)).filter((type) => type.startsWith('plan_'))
     expect(order).toEqual(['plan_requested', 'plan_rejected', 'plan_requested', 'plan_generated'])
   })
 

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Planner } from '../../src/index.ts'
 import { ProvisoError } from '../../src/output/index.ts'
-import { envelope, journal, local, open, rao, says, typesOf } from './support.ts'
+import { envelope, journal, listTypes, local, open, rao, says } from './support.ts'
 
 describe('routes', () => {
   it('suppress-takes-fallback: an output below the threshold is dropped, and the fallback answers', async () => {
@@ -176,7 +176,7 @@ describe('routes', () => {
     const done = await app.run(envelope({ policies: { runtime } }))
     expect(done).toMatchObject({ status: 'completed', output: { text: 'Tea 1' } })
     expect(wrote).toBe(1)
-    const types = typesOf(await journal(app, done.runId))
+    const types = listTypes(await journal(app, done.runId))
     const order = types.filter((type) => /^(policy_triggered|plan_)/.test(type))
     expect(order).toEqual([
       'plan_requested',

@@ -99,7 +99,7 @@ export async function journal(app: App, runId: string): Promise<JournalEvent[]> 
   return app.store.read(runId, 0, 10_000)
 }
 
-export const typesOf = (events: readonly JournalEvent[]) => events.map(({ type }) => type)
+export const listTypes = (events: readonly JournalEvent[]) => events.map(({ type }) => type)
 
 /** Answers the open ask of a run by its hash, as a person who has reviewed it. */
 export async function answer(app: App, runId: string, decision: Decision, value?: Json): Promise<void> {

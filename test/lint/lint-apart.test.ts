@@ -62,6 +62,7 @@ it('what they share of the module is how a file is read, its nouns and the setti
   expect(shared.map((file) => file.slice('src/pipeline/'.length))).toMatchInlineSnapshot(`
     [
       "config/aros-config.ts",
+      "parse/builtins.ts",
       "parse/pipeline.ts",
       "parse/reading.ts",
       "templates/filters.ts",

@@ -54,4 +54,13 @@ describe('a cassette', () => {
     expect(await ask(tape)).toMatchObject({ outcome: 'provider_error' })
     expect(tape.misses).toHaveLength(1)
   })
+
+  it('shows the nearest recording of a missing call, and what differs', async () => {
+    const tape = cassette({ file })
+    await ask(tape, 'Write about green tea')
+    expect(tape.misses[0]).toMatch(/The nearest is [0-9a-f]{12}; - recorded, \+ requested:/)
+    expect(tape.misses[0]).toContain('- prompt: Objective: "Write about tea"')
+    expect(tape.misses[0]).toContain('+ prompt: Objective: "Write about green tea"')
+    expect(tape.misses[0]).not.toContain('system:')
+  })
 })

@@ -6,6 +6,8 @@ export interface Seen {
   readonly path: string
   readonly headers: IncomingMessage['headers']
   readonly body: Record<string, unknown>
+  /** The body as it came. */
+  readonly text: string
 }
 
 export interface ModelServer {
@@ -42,8 +44,9 @@ export async function modelServer<R extends object>(
     resolveArrived = resolve
   })
   const server = createServer(async (request, response) => {
-    const body = await bodyOf(request)
-    const one = { path: request.url ?? '', headers: request.headers, body }
+    const text = await textOf(request)
+    const body = text === '' ? {} : JSON.parse(text)
+    const one = { path: request.url ?? '', headers: request.headers, body, text }
     const reply =
       typeof replies === 'function'
         ? replies(one, seen.length)
@@ -57,6 +60,8 @@ export async function modelServer<R extends object>(
     if (isStatus(reply)) sendStatus(reply, response)
     else send(reply, one, response)
   })
+  // A connection that is closed while a slow client begins a request would look like a failure of the model.
+  server.keepAliveTimeout = 0
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo
   return {
@@ -112,8 +117,8 @@ function sendStatus({ status, headers, body }: StatusReply, response: ServerResp
   response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(json)
 }
 
-async function bodyOf(request: IncomingMessage): Promise<Record<string, unknown>> {
+async function textOf(request: IncomingMessage): Promise<string> {
   let text = ''
   for await (const chunk of request.setEncoding('utf8')) text += chunk
-  return text === '' ? {} : JSON.parse(text)
+  return text
 }

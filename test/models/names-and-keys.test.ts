@@ -3,10 +3,10 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import {
+  findPrice,
   listPrices,
   parseModelId,
   priceList,
-  priceOf,
   providersFromKeys,
 } from '../../src/adapters/models/index.ts'
 import { compatible } from '../../src/adapters/providers/compatible.ts'
@@ -80,9 +80,9 @@ describe('the environment', () => {
 
 describe('prices and waits', () => {
   it('are data, and unknown is unknown', () => {
-    expect(priceOf('gpt-5-mini-2025-08-07')).toMatchObject({ inputPerMillion: 0.25 })
-    expect(priceOf('anthropic/claude-opus-4-20250514')).toMatchObject({ outputPerMillion: 75 })
-    expect(priceOf('gpt-4o-2024-05-13')).toMatchObject({ inputPerMillion: 5 })
+    expect(findPrice('gpt-5-mini-2025-08-07')).toMatchObject({ inputPerMillion: 0.25 })
+    expect(findPrice('anthropic/claude-opus-4-20250514')).toMatchObject({ outputPerMillion: 75 })
+    expect(findPrice('gpt-4o-2024-05-13')).toMatchObject({ inputPerMillion: 5 })
     for (const id of [
       'unknown-model',
       'gpt-5-mini-next',
@@ -90,12 +90,12 @@ describe('prices and waits', () => {
       'gpt-5.9',
       'google/gemini-2.5-flash-image',
     ])
-      expect(priceOf(id), id).toBeUndefined()
+      expect(findPrice(id), id).toBeUndefined()
     expect(priceList).toMatchObject({ verified: false, asOf: expect.stringMatching(/^\d{4}-\d{2}$/) })
     expect(priceList.note).toContain(priceList.asOf)
     expect(computeCost({ inputTokens: 5 }, undefined)).toBeUndefined()
     const own = [{ model: 'openai/gpt-5', inputPerMillion: 1, outputPerMillion: 1 }]
-    expect(priceOf('openai/gpt-5', own)).toBe(own[0])
+    expect(findPrice('openai/gpt-5', own)).toBe(own[0])
     for (const { model } of listPrices) expect(model).toMatch(/^[a-z]+\/[\w.*-]+$/)
   })
 

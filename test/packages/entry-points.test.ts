@@ -28,7 +28,13 @@ describe('entry points', () => {
       const front = await import('proviso'), output = await import('proviso/output')
       console.log(Object.keys(front).filter((name) => front[name] !== output[name]).join(' '))`
     const done = await runNode(['--input-type=module', '--eval', program])
-    expect(done.stdout.trim().split(' ').sort()).toEqual(['createApp', 'defineCapability', 'tracedProvider'])
+    expect(done.stdout.trim().split(' ').sort()).toEqual([
+      'createApp',
+      'defineAgent',
+      'defineCapability',
+      'tool',
+      'tracedProvider',
+    ])
   })
 
   it('exports at most 60 names at the root, types included', () => {
@@ -92,7 +98,7 @@ describe('proviso/client', () => {
     expect(code).not.toMatch(/\bfrom\s*["']|\brequire\(|\bprocess\.|\bBuffer\b/)
     const size = gzipSync(code).length
     console.log(`proviso/client: ${code.length} bytes minified, ${size} gzipped`)
-    expect(size).toBeLessThan(6_000)
+    expect(size).toBeLessThan(6_300)
   })
 })
 

@@ -13,7 +13,7 @@ const manifest = JSON.parse(readFileSync(join(root, 'packages/reader/package.jso
 let project: Project
 
 beforeAll(async () => {
-  project = await installPacked(['proviso', '@proviso/reader'])
+  project = await installPacked(['proviso', '@proviso/reader'], ['zod'])
 }, 300_000)
 
 afterAll(() => project?.remove())
@@ -43,7 +43,7 @@ const program = `
     parse('"aaa"', unsafe, { untrusted: true }).issues.map(({ code }) => code),
   ]))`
 
-/** A run typed by a schema of Zod, which is installed with the package, and by a JSON Schema literal. */
+/** A run typed by a schema of Zod, and by a JSON Schema literal. */
 const typedProgram = `
 import { createApp, defineCapability, type RunHandle } from 'proviso'
 import type { AskRow } from 'proviso/types'

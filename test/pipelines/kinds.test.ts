@@ -1,7 +1,7 @@
 /** Every kind of step, run by the ordinary engine: what runs, what does not, and what comes out. */
 import { describe, expect, it } from 'vitest'
 import { createApp, type DefinedCapability, type Json, type ModelRequest } from '../../src/index.ts'
-import { compile, defineCapability, inputOf, problems, run } from './support.ts'
+import { compile, defineCapability, problems, readInput, run } from './support.ts'
 
 const agents = `
 agents:
@@ -22,7 +22,7 @@ steps:
   - { name: draft, agent: writer, input: "About {{ input.topic }}" }
   - { name: polish, agent: writer }
 `,
-      (request) => `[${String(inputOf(request))}]`,
+      (request) => `[${String(readInput(request))}]`,
       { input: { topic: 'tea' } },
     )
     expect(done).toMatchObject({ status: 'completed', output: '[[About tea]]', issues: [] })
@@ -44,13 +44,16 @@ steps:
   - { name: whole, agent: writer, input: "{{ context }}" }
 `,
       (request) => {
-        const input = inputOf(request)
+        const input = readInput(request)
         if (input === 'x') return '{"score":0.5}'
         return input === 'y' ? 'T' : JSON.stringify(input)
       },
     )
     expect(done.issues).toEqual([])
-    expect(inputOf(done.seen[2] as never)).toEqual({ text: '0.5 DRY 0.5 T', list: [{ score: 0.5 }, 'none'] })
+    expect(readInput(done.seen[2] as never)).toEqual({
+      text: '0.5 DRY 0.5 T',
+      list: [{ score: 0.5 }, 'none'],
+    })
     expect(JSON.parse(String(done.output))).toEqual({ tone: 'dry', score: 0.5, title: 'T' })
   })
 
@@ -80,7 +83,7 @@ steps:
       b: { agent: writer, input: "{{ input }}2" }
   - { name: end, agent: writer, input: "{{ previous_step.a }}/{{ steps.both.output.b }}" }
 `,
-      (request) => `<${String(inputOf(request))}>`,
+      (request) => `<${String(readInput(request))}>`,
       { input: 'x' },
     )
     expect(done).toMatchObject({ status: 'completed', output: '<<<x1>>/<x2>>' })
@@ -108,7 +111,7 @@ steps:
       (request) =>
         request.schema && JSON.stringify(request.schema).includes('score')
           ? `{"score":${score}}`
-          : String(inputOf(request)),
+          : String(readInput(request)),
       {
         input: 'x',
       },
@@ -144,7 +147,7 @@ steps:
     ${more}
     branches: { a: [{ name: x, agent: writer, input: A }], b: [{ name: x, agent: writer, input: B }] }
 `,
-        (request) => String(inputOf(request)),
+        (request) => String(readInput(request)),
         { input },
       )
     expect(await over('b')).toMatchObject({ status: 'completed', output: 'B' })
@@ -169,7 +172,7 @@ steps:
 `
   it.each([0, 1, 3, 5])('runs the body for each of %i items and keeps their order', async (count) => {
     const items = Array.from({ length: count }, (_, index) => `i${index}`)
-    const done = await run(text, (request) => String(inputOf(request)), { input: { items, tag: 't' } })
+    const done = await run(text, (request) => String(readInput(request)), { input: { items, tag: 't' } })
     expect(done).toMatchObject({
       status: 'completed',
       output: items.map((item, index) => `${index}:${item}:t!`),
@@ -188,7 +191,7 @@ steps:
   - { name: each, kind: map, map: { iterable_input: previous_step, max_items: 2, body: [{ name: one, agent: writer, input: "{{ item }}" }] } }
 `
     const answering = (list: string) => (request: ModelRequest) =>
-      JSON.stringify(request.schema ?? '').includes('array') ? list : String(inputOf(request))
+      JSON.stringify(request.schema ?? '').includes('array') ? list : String(readInput(request))
     expect(await run(listed, answering('["a","b"]'))).toMatchObject({
       status: 'completed',
       output: ['a', 'b'],
@@ -225,7 +228,7 @@ steps:
     return (request: ModelRequest) =>
       JSON.stringify(request.schema ?? '').includes('score')
         ? `{"score":${values[at++]}}`
-        : String(inputOf(request))
+        : String(readInput(request))
   }
 
   it.each([
@@ -278,7 +281,7 @@ steps:
         b: [{ name: x, agent: writer, input: "B {{ input }}" }]
         c: [{ name: x, agent: writer, input: "C" }]
 `,
-      (request) => (request.schemaName === 'pick.choose' ? '["a","b"]' : String(inputOf(request))),
+      (request) => (request.schemaName === 'pick.choose' ? '["a","b"]' : String(readInput(request))),
       { input: 'x' },
     )
     expect(done).toMatchObject({ status: 'completed', output: { a: 'A x', b: 'B x' }, issues: [] })
@@ -387,7 +390,7 @@ steps:
     branches: { true: [], false: [{ name: extra, agent: writer, input: "extra {{ input }}", sink_to: k }] }
   - { name: end, agent: writer, input: "{{ previous_step }} {{ context.k | default('-') }}" }
 `
-    const echo = (request: ModelRequest) => String(inputOf(request))
+    const echo = (request: ModelRequest) => String(readInput(request))
     expect(await run(text, echo, { input: 'yes' })).toMatchObject({ output: 'extra yes extra yes' })
     expect(await run(text, echo, { input: 'no' })).toMatchObject({ output: 'no -' })
   })
@@ -414,7 +417,7 @@ steps:
                   exit_condition: { "==": [{ var: iteration }, 2] }
                   body: [{ name: say, agent: writer, input: "{{ steps.top.output }}{{ item }}{{ iteration }}", sink_to: said }]
 `
-    const echo = (request: ModelRequest) => String(inputOf(request))
+    const echo = (request: ModelRequest) => String(readInput(request))
     const done = await run(text, echo, { input: { go: true, items: ['a', 'b'] } })
     expect(done).toMatchObject({ status: 'completed', output: ['Ta2', 'Tb2'], issues: [] })
     expect(done.seen).toHaveLength(5)
@@ -435,7 +438,7 @@ steps:
         - { name: maybe, kind: conditional, condition: { "==": [{ var: input }, "y"] }, branches: { true: [] } }
         - { name: say, agent: writer, input: "{{ previous_step }}!" }
 `
-    const done = await run(text, (request) => String(inputOf(request)), { input: 'x' })
+    const done = await run(text, (request) => String(readInput(request)), { input: 'x' })
     expect(done).toMatchObject({ status: 'completed', output: 'x!' })
     expect(done.seen).toHaveLength(1)
   })

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Json, ModelRequest } from '../../src/index.ts'
 import { arosConfig } from '../../src/pipeline/index.ts'
-import { compile, inputOf, problems, run } from './support.ts'
+import { compile, problems, readInput, run } from './support.ts'
 
 const indent = (text: string, by: number) => text.replace(/^(?=.)/gm, ' '.repeat(by))
 
@@ -283,7 +283,7 @@ describe('the rest of a step', () => {
 
   it('says what the model receives: the system prompt, the step, the input', async () => {
     const seen: ModelRequest[] = [...(await run(plain(), () => 'ok', { input: { a: 1 } })).seen]
-    expect(inputOf(seen[0] as ModelRequest)).toEqual({ a: 1 })
+    expect(readInput(seen[0] as ModelRequest)).toEqual({ a: 1 })
   })
 })
 

@@ -11,7 +11,7 @@ import { Random } from '../random.ts'
 import { canonicalJson as canonical } from '../seams/base.ts'
 import { type RandomPipeline, randomPipeline } from './random-pipeline.ts'
 import { Ended, interpret } from './reference.ts'
-import { compile, inputOf, scripted } from './support.ts'
+import { compile, readInput, scripted } from './support.ts'
 
 const cases = 200
 const seed = 20_261_116
@@ -53,7 +53,7 @@ async function runOf(pipeline: RandomPipeline, input: Json) {
     providers: [
       scripted((request) => {
         const names = (request.schema as { items: { enum: string[] } }).items.enum
-        return JSON.stringify(pick(inputOf(request), names))
+        return JSON.stringify(pick(readInput(request), names))
       }),
     ],
     capabilities: [...compiled.capabilities, calc] as DefinedCapability[],

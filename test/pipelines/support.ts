@@ -39,7 +39,7 @@ export function scripted(answer: Answers, seen: ModelRequest[] = []): Provider {
   }
 }
 
-export function pipelineOf(text: string): Pipeline {
+export function readPipeline(text: string): Pipeline {
   const read = readYaml(text, 'p.yaml')
   const parsed = read.ok ? parsePipeline(read.document) : read
   if (!parsed.ok) throw new Error(parsed.issues.map(describeSourceIssue).join('\n'))
@@ -57,7 +57,7 @@ export function compile(
   text: string | Pipeline,
   { input = null, aros = arosConfig(), own = [], stages = [] }: Given = {},
 ): CompiledPipeline {
-  const pipeline = typeof text === 'string' ? pipelineOf(text) : text
+  const pipeline = typeof text === 'string' ? readPipeline(text) : text
   const result = compilePipeline(pipeline, {
     input,
     aros,
@@ -130,7 +130,7 @@ export async function run(
 }
 
 /** The `input` that a step's model was shown. */
-export function inputOf({ prompt }: ModelRequest): Json {
+export function readInput({ prompt }: ModelRequest): Json {
   const line = prompt.split('\n').find((each) => each.startsWith('Inputs: ')) ?? 'Inputs: null'
   return (JSON.parse(line.slice(8)) as { input: Json }).input
 }

@@ -5,15 +5,15 @@ import type { Draft, Facet, Json, JsonSchema } from '../../src/index.ts'
 import type { Constraint } from '../../src/types.ts'
 import {
   capability,
-  codesOf,
   constraint,
   envelope,
   list,
+  listCodes,
   number,
   object,
   type Proof,
-  proofOf,
   proveWith,
+  runProver,
   verdictOn,
 } from './support.ts'
 
@@ -40,7 +40,7 @@ const request = (draft: Draft, more: Partial<ProveRequest> = {}): ProveRequest =
   ...more,
 })
 const node = (id: string, more: object = {}) => ({ id, capabilityId: id, ...more })
-const proved = (draft: Draft, more: Partial<ProveRequest> = {}): Proof => proofOf(request(draft, more))
+const proved = (draft: Draft, more: Partial<ProveRequest> = {}): Proof => runProver(request(draft, more))
 
 describe('a draft of nothing but capabilities', () => {
   const { plan, bundle } = proved({ nodes: [node('writer'), node('editor'), node('checker')] })
@@ -176,17 +176,17 @@ describe('shape', () => {
   it.each(cases)('rejects %s', (_, draft, code) => {
     const proof = proved(draft)
     expect(proof.bundle.status).toBe('rejected')
-    expect(codesOf(proof)).toContain(code)
+    expect(listCodes(proof)).toContain(code)
   })
 
   it('rejects a caller schema that cannot be used', () => {
     const proof = proved({ nodes: [node('writer')] }, { envelope: envelope({ type: 'txt' }) })
-    expect(codesOf(proof)).toContain('plan/schema')
+    expect(listCodes(proof)).toContain('plan/schema')
   })
 
   it('rejects what is too large without reading it', () => {
     const nodes = Array.from({ length: 1_001 }, (_, i) => ({ id: `n${i}`, capabilityId: 'writer' }))
-    expect(codesOf(proved({ nodes }))).toEqual(['plan/limit'])
+    expect(listCodes(proved({ nodes }))).toEqual(['plan/limit'])
   })
 
   it('rejects a RAO contract that cannot be read', () => {
@@ -363,7 +363,7 @@ describe('supply and fit', () => {
   it('does not count on an optional output', () => {
     const lazy = capability('lazy', { out: { type: 'object', properties: { draft: text } } })
     const proof = proved({ nodes: [node('lazy'), node('editor')] }, { capabilities: [...team, lazy] })
-    expect(codesOf(proof)).toContain('plan/input-missing')
+    expect(listCodes(proof)).toContain('plan/input-missing')
     expect(proof.bundle.failures[0]?.suggestion).toContain('required')
   })
 
@@ -397,7 +397,7 @@ describe('supply and fit', () => {
       { nodes: [node('editor')] },
       { envelope: envelope(wanted, [], { inputs: { draft: 7 } }) },
     )
-    expect(codesOf(proof)).toContain('plan/input-mismatch')
+    expect(listCodes(proof)).toContain('plan/input-mismatch')
     const right = proved(
       { nodes: [node('editor')] },
       { envelope: envelope(wanted, [], { inputs: { draft: 'x' } }) },
@@ -446,7 +446,7 @@ describe('policies and limits on nodes', () => {
   ])('%j is held against the plan', (planner, code) => {
     const proof = withPlanner(planner)
     expect(proof.bundle.status).toBe('rejected')
-    expect(codesOf(proof)).toContain(code)
+    expect(listCodes(proof)).toContain(code)
   })
 
   it('accepts a plan that keeps to them', () => {
@@ -484,13 +484,16 @@ describe('policies and limits on nodes', () => {
     ['model', { no_execution_authority: true }, { settings: { tools: ['x'] } }, 'plan/node-authority'],
     ['model', { no_execution_authority: true, no_credential_access: true }, {}, undefined],
   ])('a %s capability under %j %j: %s', (kind, constraints, more, code) => {
-    expect(codesOf(constrained(kind, constraints, more))).toEqual(code === undefined ? [] : [code])
+    const found = listCodes(constrained(kind, constraints, more)).filter(
+      (each) => each !== 'plan/agent-bounds',
+    )
+    expect(found).toEqual(code === undefined ? [] : [code])
   })
 
   it('gives a node no more time than its constraint', () => {
     const max_duration_ms = 100
     expect(
-      codesOf(proved({ nodes: [node('writer', { timeoutMs: 200, constraints: { max_duration_ms } })] })),
+      listCodes(proved({ nodes: [node('writer', { timeoutMs: 200, constraints: { max_duration_ms } })] })),
     ).toEqual(['plan/node-duration'])
     const { plan } = proved({ nodes: [node('writer', { constraints: { max_duration_ms } })] })
     expect(plan?.nodes[0]?.timeoutMs).toBe(100)
@@ -554,7 +557,7 @@ describe('facets', () => {
   const given = envelope(object({ writerBrief: text }), [], { inputs: { toneOfVoice: 'calm' } })
 
   it('are bound by name or key, and say where each property comes from', () => {
-    const { plan, bundle } = proofOf({
+    const { plan, bundle } = runProver({
       envelope: given,
       draft: { nodes: [node('planner')] },
       facets,
@@ -572,21 +575,21 @@ describe('facets', () => {
   it('beyond those of the capability are reported unless the node is derived', () => {
     const more = { facets: { output: ['writerBrief', 'toneOfVoice'] } }
     const proof = (extra: object) =>
-      proofOf({
+      runProver({
         envelope: given,
         draft: { nodes: [node('planner', { ...more, ...extra })] },
         facets,
         capabilities: [planner],
         version: 1,
       })
-    expect(codesOf(proof({}))).toEqual(['plan/facet-derived'])
+    expect(listCodes(proof({}))).toEqual(['plan/facet-derived'])
     expect(proof({ derived: true }).bundle.status).toBe('accepted')
     expect(proof({ derived: true }).plan?.metadata['derived']).toEqual(['planner'])
   })
 
   it('combine with schemas written by hand', () => {
     const contracts = { output: object({ brief: { type: 'string', maxLength: 9 } }) }
-    const { plan } = proofOf({
+    const { plan } = runProver({
       envelope: given,
       draft: { nodes: [node('planner', { contracts })] },
       facets,
@@ -692,7 +695,7 @@ it('takes a post-condition at its word, also where sets of values cannot hold wh
   })
   const judged = (postConditions: Json[]) =>
     verdictOn(
-      proofOf({
+      runProver({
         envelope: given,
         draft: draft(postConditions),
         facets: [],

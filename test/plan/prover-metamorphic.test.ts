@@ -4,10 +4,10 @@ import { expect, it } from 'vitest'
 import type { Capability, Draft, Json, JsonSchema } from '../../src/index.ts'
 import { type Generated, Random, randomCondition, randomObject } from '../random.ts'
 import { evaluate, parseCondition } from '../seams/schema.ts'
-import { capability, constraint, envelope, object, proofOf, proveWith, verdictOn } from './support.ts'
+import { capability, constraint, envelope, object, proveWith, runProver, verdictOn } from './support.ts'
 
 const long = process.env['PROVISO_LONG'] === '1'
-const rounds = long ? 4_000 : 250
+const rounds = long ? 4_000 : 120
 
 it('tightening a bound never turns satisfied into missing_enforcer', () => {
   let tightened = 0
@@ -73,7 +73,7 @@ it('the order of constraints and of capabilities changes nothing', () => {
     const other = capability('other', { out: object({ z: true }) })
     const nodes = [{ id: 'maker', capabilityId: 'maker' }]
     const given = (constraints: typeof list, capabilities: readonly Capability[]) =>
-      proofOf({
+      runProver({
         envelope: envelope({ type: 'object' }, constraints),
         draft: { nodes },
         facets: [],
@@ -101,7 +101,7 @@ it('satisfied is true, and schema_incompatible false, in every run that its sche
     const draft = branching(random)
     const maker = (id: string, { schema }: Generated) =>
       capability(id, { out: { ...object({ r: withoutDefs(schema) }), $defs: schema['$defs'] } })
-    const proof = proofOf({
+    const proof = runProver({
       envelope: envelope(object({ r: true }), [constraint('c', expr, 'soft')], { inputs: { go: true } }),
       draft,
       facets: [],

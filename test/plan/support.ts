@@ -77,7 +77,7 @@ export function proveWith(
   more: Partial<ProveRequest> = {},
 ): Proof {
   const nodes = capabilities.map(({ capabilityId }) => ({ id: capabilityId, capabilityId }))
-  return proofOf({ envelope: given, draft: { nodes }, facets: [], capabilities, version: 1, ...more })
+  return runProver({ envelope: given, draft: { nodes }, facets: [], capabilities, version: 1, ...more })
 }
 
 export interface Proof {
@@ -86,7 +86,7 @@ export interface Proof {
   readonly all: readonly Diagnostic[]
 }
 
-export function proofOf(request: ProveRequest): Proof {
+export function runProver(request: ProveRequest): Proof {
   const result = prove(request)
   const bundle = result.ok ? result.plan.diagnostics : result.diagnostics
   return {
@@ -102,4 +102,4 @@ export function verdictOn({ all }: Proof, constraintId: string): string {
   return found === undefined ? 'satisfied' : found.cause
 }
 
-export const codesOf = ({ all }: Proof): unknown[] => all.map(({ details }) => details?.['code'])
+export const listCodes = ({ all }: Proof): unknown[] => all.map(({ details }) => details?.['code'])

@@ -95,6 +95,6 @@ export function shapeFrom(random: Random): Shape {
 }
 
 /** The motif repeated until the text has about `length` characters. */
-export function textOf({ opening, motif, ending }: Shape, length: number): string {
+export function buildText({ opening, motif, ending }: Shape, length: number): string {
   return opening + motif.repeat(Math.max(1, Math.round(length / motif.length))) + ending
 }

@@ -1,7 +1,7 @@
 /** Mistakes that the search must find: each restores a flaw by which the reader threw, stalled or read a text many times over. */
 import type { AnySchema } from '../../src/output/index.ts'
 import { parseCounted } from '../seams/output.ts'
-import { fault } from './search.ts'
+import { fault, slowness } from './search.ts'
 
 export interface Mutant {
   readonly name: string
@@ -13,14 +13,14 @@ export interface Mutant {
 export const mutants: readonly Mutant[] = [
   {
     name: 'a union inside a union forgets that the outer one is settled',
-    file: 'src/output/coerce/unions.ts',
-    find: 'const settled = [...shape.settled, union.pointer]',
+    file: 'src/schema/shape.ts',
+    find: 'const settled = [...this.settled, union.pointer]',
     replace: 'const settled = [union.pointer]',
   },
   {
     name: 'a list of itself is wrapped without end',
     file: 'src/output/coerce/coerce.ts',
-    find: 'outer.length >= MOST_WRAPS || outer.includes(key)',
+    find: 'outer.length >= most || outer.includes(key)',
     replace: 'outer.includes("none")',
   },
   {
@@ -46,6 +46,12 @@ export const mutants: readonly Mutant[] = [
     file: 'src/output/scan/scan.ts',
     find: 'if (this.count < MOST_OVERRUNS) return',
     replace: 'if (this.count >= 0) return',
+  },
+  {
+    name: 'for every fence mark the beginning of its line is searched for',
+    file: 'src/output/scan/scan.ts',
+    find: 'let before = at - 1\n',
+    replace: "let before = text.lastIndexOf('\\n', at - 1) < -1 ? 0 : at - 1\n",
   },
   {
     name: 'alternatives that recurse judge everything below them again',
@@ -76,6 +82,24 @@ export const mutants: readonly Mutant[] = [
     file: 'src/output/decode/lookahead.ts',
     find: 'const isKnown = start >= known.from',
     replace: 'const isKnown = start < 0 && start >= known.from',
+  },
+  {
+    name: 'a value is wrapped several times inside a union',
+    file: 'src/output/coerce/coerce.ts',
+    find: 'const MOST_WRAPS_TRIED = 1',
+    replace: 'const MOST_WRAPS_TRIED = 3',
+  },
+  {
+    name: 'what is inside of a region is tried as a region too',
+    file: 'src/output/find/last-resorts.ts',
+    find: '!coversRegion(trial, outer, region, declared)',
+    replace: 'coversRegion !== undefined',
+  },
+  {
+    name: 'a long word is read to its end at each of its letters',
+    file: 'src/output/decode/plain.ts',
+    find: 'while (i - from < 101 && isWordChar',
+    replace: 'while (isWordChar',
   },
   {
     name: 'running out of call stack leaves the reader',
@@ -137,6 +161,37 @@ const DEEP_LISTS = {
         { enum: ['x', 'y'] },
       ],
     },
+  },
+}
+
+/** A list of lists, or a scalar. */
+const LISTS = {
+  anyOf: [
+    { type: 'boolean' },
+    { type: 'array', items: { type: 'array', items: { type: 'integer' } } },
+    { type: 'object', properties: { k0: { type: 'array', items: { type: 'boolean' } } }, required: ['k0'] },
+    { enum: ['x', 'y'] },
+  ],
+}
+
+/** A union of objects and lists of the same union. */
+const DEEP_OBJECTS = {
+  type: 'array',
+  items: { anyOf: [{ anyOf: [{ $ref: '#/$defs/t' }, { type: 'string' }] }, { type: 'null' }] },
+  $defs: {
+    t: {
+      oneOf: [
+        { type: 'array', items: { anyOf: [{ $ref: '#/$defs/u' }, { $ref: '#/$defs/t' }] } },
+        { type: 'object', properties: { a: { $ref: '#/$defs/u' } }, required: ['a', 'b'] },
+      ],
+    },
+    u: {
+      oneOf: [
+        { type: 'array', items: { anyOf: [{ type: 'number' }, { $ref: '#/$defs/v' }] } },
+        { type: 'object', properties: { a: { anyOf: [{ $ref: '#/$defs/t' }, { type: 'null' }] } } },
+      ],
+    },
+    v: { anyOf: [{ type: 'integer' }, { type: 'array', items: { $ref: '#/$defs/u' } }] },
   },
 }
 
@@ -231,11 +286,43 @@ export const known: readonly { readonly name: string; run(): string | undefined 
     run: () => fault({ opening: '<think>"a":', motif: '｛////', ending: '“' }, undefined, 4_000),
   },
   {
+    // Steps do not count searches by the engine's own functions; time does.
+    name: 'many fence marks in one line',
+    run: () => slowness({ opening: 'x', motif: '```{', ending: '' }, undefined),
+  },
+  {
+    name: 'one word that is longer than any name',
+    run: () => slowness({ opening: '｛```json\n', motif: 'null', ending: '' }, LISTS),
+  },
+  {
+    name: 'an unquoted value longer than a stream would scan',
+    run: () => fault({ opening: '...+ ', motif: "'x'", ending: '”' }, LISTS, 40_000),
+  },
+  {
     name: 'a deep list of which every level is tried alone too',
     run() {
       const { steps } = parseCounted(`Answer: ${'[1,'.repeat(100)}`, DEEP_LISTS)
       return steps > 300_000 ? `${steps} steps for 100 levels` : undefined
     },
+  },
+  {
+    name: 'a deep object of which every level may be wrapped in lists',
+    run() {
+      const { result } = parseCounted('{a:'.repeat(133), DEEP_OBJECTS)
+      return result.issues.find(({ code }) => code === 'limit/depth')?.message
+    },
+  },
+  {
+    name: 'a deep list that is read again from each of its brackets',
+    run() {
+      const text = `actually “${',[1,next:~~~null'.repeat(60)}**`
+      const { steps } = parseCounted(text, DEEP_LISTS)
+      return steps > 300 * text.length ? `${steps} steps for ${text.length} characters` : undefined
+    },
+  },
+  {
+    name: 'wrong closers in many open brackets',
+    run: () => fault({ opening: "next:k0:'v',", motif: ')[{', ending: 'null' }, RECURSIVE, 200),
   },
   {
     name: 'line breaks in a key',

@@ -1,7 +1,7 @@
 /** Reads generated pairs and reports the ones that throw, or whose work grows faster than the text. */
 import { createReader } from '../../src/output/index.ts'
 import { parseCounted } from '../seams/output.ts'
-import { pick, randomFrom, type Shape, schemaFrom, shapeFrom, textOf } from './generate.ts'
+import { buildText, pick, randomFrom, type Shape, schemaFrom, shapeFrom } from './generate.ts'
 
 export interface Finding {
   readonly seed: number
@@ -14,8 +14,15 @@ export interface Found {
   readonly pairs: number
   /** How many pairs have a fault. */
   readonly count: number
+  /** How many of them made the reader throw. */
+  readonly throws: number
   /** The first of them. */
   readonly findings: readonly Finding[]
+  /**
+   * Pairs that need more steps than `parse` allows by default, and no more for each character when the text grows: unions
+   * of unions with many branches. `parse` ends them with a located issue.
+   */
+  readonly limited: number
   /** Pairs whose processor time was measured too. */
   readonly timed: number
   /** The most memory that the process has had, in MB. */
@@ -30,15 +37,21 @@ const DOUBLING = 2.5
 const NOISE_FLOOR = 150_000
 /** Growth up to this many milliseconds of processor time is within what the clock and the garbage collector add. */
 const NOISE_TIME = 20
+/** What `limits.steps` is by default, and how many times as much the search allows. */
+const ALLOWED = { base: 2_000_000, perCharacter: 100 }
+const MORE = 10
 /** Texts nested deeper may reach the limit of depth. */
 const DEEP = 200
 const SCHEMAS_EACH = 100
 /** One text in so many is long. */
 const LONG_EACH = 20
 /** The processor time of one pair in so many is measured, with texts of `TIMED_LENGTH`. */
-const TIMED_EACH = 2_000
+const TIMED_EACH = 500
 const TIMED_LENGTH = 20_000
-const PROGRESS_EACH = 10_000
+const MEASUREMENTS = 3
+const PROGRESS_EACH = 100
+/** What the description of an exception begins with. */
+const THREW = 'threw '
 
 export interface SearchOptions {
   readonly from: number
@@ -47,7 +60,7 @@ export interface SearchOptions {
   readonly length: number
   /** How many findings to keep; all are counted. */
   readonly most?: number
-  /** Called now and then with what was found so far. */
+  /** Called every 100 pairs with what was found so far. */
   onProgress?(found: Found): void
 }
 
@@ -55,11 +68,22 @@ export function search({ from, pairs, length, most = 10, onProgress }: SearchOpt
   const findings: Finding[] = []
   const began = process.cpuUsage()
   let count = 0
+  let throws = 0
   let timed = 0
+  let limited = 0
   const found = (read: number): Found => {
     const { user, system } = process.cpuUsage(began)
     const memory = Math.round(process.resourceUsage().maxRSS / 1024)
-    return { pairs: read, count, findings, timed, memory, seconds: Math.round((user + system) / 1e6) }
+    return {
+      pairs: read,
+      count,
+      throws,
+      findings,
+      limited,
+      timed,
+      memory,
+      seconds: Math.round((user + system) / 1e6),
+    }
   }
   let schema: unknown
   for (let seed = from; seed < from + pairs; seed++) {
@@ -69,13 +93,14 @@ export function search({ from, pairs, length, most = 10, onProgress }: SearchOpt
     const random = randomFrom(seed * 2 + 1)
     const shape = shapeFrom(random)
     const wanted = pick(random, [schema, schema, schema, undefined])
-    let what = fault(shape, wanted, seed % LONG_EACH === 0 ? length * 20 : length)
+    let what = fault(shape, wanted, seed % LONG_EACH === 0 ? length * 20 : length, () => limited++)
     if (what === undefined && seed % TIMED_EACH === 0) {
       timed++
       what = slowness(shape, wanted)
     }
+    if (what?.startsWith(THREW)) throws++
     if (what !== undefined && ++count <= most)
-      findings.push({ seed, what, text: textOf(shape, length), schema: wanted })
+      findings.push({ seed, what, text: buildText(shape, length), schema: wanted })
     if ((seed - from + 1) % PROGRESS_EACH === 0) onProgress?.(found(seed - from + 1))
   }
   return found(pairs)
@@ -84,31 +109,42 @@ export function search({ from, pairs, length, most = 10, onProgress }: SearchOpt
 type Wanted = Parameters<typeof parseCounted>[1]
 
 /** What is wrong with the pair: an exception, a limit that such a text should not reach, or steps that grow too fast. */
-export function fault(shape: Shape, given: unknown, length: number): string | undefined {
+export function fault(
+  shape: Shape,
+  given: unknown,
+  length: number,
+  onLimited?: () => void,
+): string | undefined {
   const schema = given as Wanted // generated as a JSON Schema
-  const text = textOf(shape, length)
+  const text = buildText(shape, length)
   try {
     const reader = createReader(schema)
     for (let at = 0; at < text.length; at += 7) reader.push(text.slice(at, at + 7))
-    return tooMuchGrowth('steps', NOISE_FLOOR, (times) => {
-      const longer = times === 1 ? text : textOf(shape, length * times)
-      const { result, steps } = parseCounted(longer, schema)
+    let isLimited = false
+    const growth = tooMuchGrowth('steps', NOISE_FLOOR, (times) => {
+      const longer = times === 1 ? text : buildText(shape, length * times)
+      const allowed = ALLOWED.base + ALLOWED.perCharacter * longer.length
+      const { result, steps } = parseCounted(longer, schema, { limits: { steps: MORE * allowed } })
+      if (times <= 2 && steps > allowed) isLimited = true
       const limit = result.issues.find((issue) => issue.code.startsWith('limit/'))
       // A text may be nested too deeply; up to there depth costs no more than length.
       const isDeep = limit?.code === 'limit/depth' && depthOf(longer) > DEEP
       if (limit === undefined || isDeep) return isDeep ? 0 : steps
       return `${limit.code}: ${limit.message}`
     })
+    if (growth === undefined && isLimited) onLimited?.()
+    return growth
   } catch (error) {
     const { name, message } = error as Error
     // Schemas that cannot be used are refused by name; anything else is a fault of the reader.
-    return name === 'ProvisoError' ? undefined : `${name}: ${message}`
+    return name === 'ProvisoError' ? undefined : `${THREW}${name}: ${message}`
   }
 }
 
 /**
  * Whether doubling the text multiplies the work by too much. A text may reach another path of the reader at one length, so
- * growth at one doubling is a fault only if one of the next two doublings grows as fast: then it is no single jump.
+ * growth at one doubling is a fault only if one of the next two doublings grows as fast: then it is no single jump. Odd and
+ * even numbers of a motif may take different paths, so a length is compared with all shorter ones.
  */
 export function tooMuchGrowth(
   unit: string,
@@ -124,10 +160,11 @@ export function tooMuchGrowth(
   for (const times of [1, 2, 4, 8]) {
     const work = times === 2 ? second : workOf(times)
     if (typeof work === 'string') return work
-    const before = works.at(-1)
+    const isJump =
+      work > floor && works.every((before, at) => work > DOUBLING ** (works.length - at) * before)
     works.push(work)
-    if (before === undefined) continue
-    jumps.push(work > Math.max(DOUBLING * before, floor))
+    if (times === 1) continue
+    jumps.push(isJump)
     if (!jumps[0]) return undefined
   }
   return jumps.filter(Boolean).length > 1
@@ -135,10 +172,22 @@ export function tooMuchGrowth(
     : undefined
 }
 
-/** The same by processor time: work that is charged too few steps shows here. Limits are no fault of texts of this length. */
-function slowness(shape: Shape, given: unknown): string | undefined {
+/**
+ * The same by processor time: work that is charged too few steps shows here. Limits are no fault of texts of this length.
+ * Other work on the machine makes some measurements longer, so growth is a fault only if every measurement shows it.
+ */
+export function slowness(shape: Shape, given: unknown): string | undefined {
+  let growth: string | undefined
+  for (let time = 0; time < MEASUREMENTS; time++) {
+    growth = growthInTime(shape, given)
+    if (growth === undefined) return undefined
+  }
+  return growth
+}
+
+function growthInTime(shape: Shape, given: unknown): string | undefined {
   return tooMuchGrowth('ms', NOISE_TIME, (times) => {
-    const text = textOf(shape, TIMED_LENGTH * times)
+    const text = buildText(shape, TIMED_LENGTH * times)
     let least = Number.POSITIVE_INFINITY
     for (let run = 0; run < 3; run++) {
       const began = process.cpuUsage()

@@ -29,6 +29,6 @@ export function addGreetCommand(program: Command): void {
   entries: ['src/cli/main.ts'],
   async check({ run }) {
     expect(await run('src/cli/main.ts', 'greet', 'Ada')).toBe('Hello Ada\n')
-    expect(await run('src/cli/main.ts', '--help')).toMatch(/greet <name> +print a greeting/)
+    expect(await run('src/cli/main.ts', '--help')).toMatch(/greet \[options\] <name> +print a greeting/)
   },
 }

@@ -9,7 +9,7 @@ export const lintRule: Recipe = {
       'src/pipeline/lint/rules/todo-001.ts',
       `/** TODO-001: a step that is called \`todo\`. */
 import type { Rule } from '../rule.ts'
-import { entryOf } from '../view/lint-view.ts'
+import { findEntry } from '../view/lint-view.ts'
 
 export const todo001: Rule<'TODO-001'> = {
   id: 'TODO-001',
@@ -26,7 +26,7 @@ steps: [{ name: todo, agent: writer }]
 \`,
   *check({ steps }) {
     for (const step of steps) {
-      const entry = entryOf(step.node, 'name')
+      const entry = findEntry(step.node, 'name')
       if (step.name === 'todo' && entry) yield { range: entry.value.range, step, message: 'a step is called "todo"' }
     }
   },

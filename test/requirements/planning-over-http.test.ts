@@ -4,8 +4,7 @@ import type { AppOptions, Draft } from '../../src/index.ts'
 import { api, frames, local, type SseFrame, serve } from '../server/support.ts'
 
 const S = { type: 'string' } as const
-const obj = (properties: object) =>
-  ({ type: 'object', properties, required: Object.keys(properties) }) as never
+const obj = (properties: object) => ({ type: 'object', properties, required: Object.keys(properties) })
 const post = obj({ post: S })
 const idea = obj({ idea: S })
 const envelope = (more: object = {}) => ({
@@ -130,7 +129,7 @@ describe('failures of the six kinds (FLEX-36)', () => {
       calls++
       return { post: 'written' }
     }
-    const vague = local('vague', () => ({ idea: 7 }) as never, {
+    const vague = local('vague', () => ({ idea: 7 }), {
       outputContract: { type: 'object', anyOf: [obj({ idea: {} })] },
     })
     const draft = {
@@ -150,7 +149,7 @@ describe('failures of the six kinds (FLEX-36)', () => {
 
   it('in the output are tried again, each with one frame, then another capability answers', async () => {
     const capabilities = [
-      writer('write', () => ({ title: 'x' }) as never),
+      writer('write', () => ({ title: 'x' })),
       writer('spare', () => ({ post: 'spared' })),
     ]
     const draft = write({ retry: { max: 1 }, alternates: ['spare'] })

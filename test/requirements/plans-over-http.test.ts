@@ -14,8 +14,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 const S = { type: 'string' } as const
 const N = { type: 'number' } as const
-const obj = (properties: object) =>
-  ({ type: 'object', properties, required: Object.keys(properties) }) as never
+const obj = (properties: object) => ({ type: 'object', properties, required: Object.keys(properties) })
 
 const envelope = (schema: object, more: object = {}) => ({
   objective: 'Two prices',

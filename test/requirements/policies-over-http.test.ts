@@ -24,7 +24,7 @@ describe('optimisation (FLEX-09)', () => {
       outputContract: [output],
       cost: { tier, estimatedTokens: tokens },
       idempotent: true,
-      run: () => ({ [output]: value }) as never,
+      run: () => ({ [output]: value }),
     })
   const capabilities = [
     facets('direct', ['toneOfVoice', 'copyVariants'], { tier: 'premium', tokens: 9_000, value: variants }),

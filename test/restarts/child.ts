@@ -56,11 +56,28 @@ const app = await createApp({
   pollMs: 50,
   env: {},
 })
+/** As `engine-settings.ts` promises: the lease and five seconds. */
+const deadlineMs = task.leaseMs + 5_000
+const tickMs = 1_000
+/** Starts without an answer: when they were asked, and how often the timer below found them overdue. */
+const unanswered = new Map<number, { asked: number; found: number }>()
+// Judged by the process itself, because one that gets no processor time has no chance to answer: when its loop turns again,
+// the timer of the deadline is due before the second of these ticks.
+setInterval(() => {
+  for (const [nth, start] of unanswered) {
+    const ms = Math.round(performance.now() - start.asked)
+    if (ms <= deadlineMs + tickMs) continue
+    start.found += 1
+    if (start.found === 3) say({ kind: 'overdue', nth, ms })
+  }
+}, tickMs).unref()
+
 await Promise.all(
   task.starts.map(async ({ runId, afterMs }, nth) => {
     await pause(afterMs)
     say({ kind: 'asked', nth })
     const asked = performance.now()
+    unanswered.set(nth, { asked, found: 0 })
     const answer = await app
       .prepare(envelope, { runId, draft })
       .start()
@@ -68,6 +85,7 @@ await Promise.all(
         () => 'started',
         (cause: { code?: unknown }) => String(cause.code ?? cause),
       )
+    unanswered.delete(nth)
     say({ kind: 'answered', nth, answer, ms: Math.round(performance.now() - asked) })
   }),
 )

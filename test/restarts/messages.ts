@@ -15,4 +15,6 @@ export interface RestartTask {
 export type RestartReport =
   | { readonly kind: 'asked'; readonly nth: number }
   | { readonly kind: 'answered'; readonly nth: number; readonly answer: string; readonly ms: number }
+  /** The event loop turned after the deadline of this start, and there is still no answer. */
+  | { readonly kind: 'overdue'; readonly nth: number; readonly ms: number }
   | { readonly kind: 'result'; readonly runId: string; readonly status: string }

@@ -22,7 +22,7 @@ export interface RestartResult {
   readonly starts: number
   /** How often each answer was given. */
   readonly answers: { readonly [answer: string]: number }
-  /** Starts without an answer although their process lived for the deadline; each with how to find it again. */
+  /** Starts without an answer after their deadline, in a process that ran; each with how to find it again. */
   readonly hangs: readonly string[]
   /** Wrong answers, runs that did not complete, and processes that failed. */
   readonly violations: readonly string[]
@@ -32,8 +32,8 @@ export interface RestartResult {
   readonly seconds: number
 }
 
-/** As `engine-settings.ts` promises: the lease and five seconds; the rest is for a busy machine. */
-const marginMs = 5_000 + 10_000
+/** A process reports starts that are overdue. One that says nothing for so long is stuck, or gets no processor time at all. */
+const silenceMs = 180_000
 /** Long runs may end after so many restarts: a call whose outcome is unknown is repeated ten times at most. */
 const generation = 5
 
@@ -64,7 +64,7 @@ export async function runRestarts(options: RestartOptions): Promise<RestartResul
     const life = await live(options.program, task, {
       // One in five is killed before all of its starts are answered.
       ...(early && { killAfterMs: random.int(250, 400 + spread) }),
-      limitMs: leaseMs + marginMs,
+      limitMs: silenceMs,
     })
     starts += task.starts.length
     slowestMs = Math.max(slowestMs, life.slowestMs)
@@ -113,7 +113,7 @@ async function finishAll(
   const { results, failure } = await live(
     program,
     { store, leaseMs, finish: true, starts },
-    { limitMs: 60_000 + marginMs + 100 * runIds.length },
+    { limitMs: silenceMs + 100 * runIds.length },
   )
   const wrong = runIds.flatMap((runId) => {
     const status = results.get(runId) ?? 'no result'
@@ -126,7 +126,7 @@ interface Life {
   readonly answers: ReadonlyMap<number, string>
   readonly results: ReadonlyMap<string, string>
   readonly slowestMs: number
-  /** Some starts were not answered within the limit. */
+  /** Some starts were not answered in time. */
   readonly isStuck: boolean
   /** Why it ended by itself with an error. */
   readonly failure?: string
@@ -154,6 +154,10 @@ function live(
       isStuck = true
       kill()
     }, limitMs)
+    if (report.kind === 'overdue') {
+      isStuck = true
+      kill()
+    }
     if (report.kind === 'result') results.set(report.runId, report.status)
     if (report.kind !== 'answered') return
     answers.set(report.nth, report.answer)

@@ -1,6 +1,6 @@
 /** Test seam: parts of the engine that tests call alone: journals, replay, verification. */
 export { knowCapabilities } from '../../src/engine/capabilities.ts'
-export { decisionsOf } from '../../src/engine/decide/ask/asks.ts'
+export { decisionsByKind } from '../../src/engine/decide/ask/asks.ts'
 export { createEngine, type Engine, type EngineOptions } from '../../src/engine/engine.ts'
 export { fact } from '../../src/engine/events.ts'
 export { loadEvents } from '../../src/engine/journal/journal.ts'

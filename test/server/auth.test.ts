@@ -98,7 +98,7 @@ describe('auth.verify', () => {
     await using served = await listen({ auth: { verify }, onError: (cause) => void causes.push(cause) })
     expect((await served.list('jwt-of-ann')).status).toBe(401)
     expect(causes).toMatchObject([
-      { message: expect.stringContaining('must return `{ name, role, tenant? }`') },
+      { message: expect.stringContaining('must return `{ name, role, tenant?, taskRoles? }`') },
     ])
   })
 })

@@ -1,10 +1,12 @@
-/** One suite for every way to mount a server: its own port, a Fetch handler, node:http, and a fastify of one's own. */
-import { createServer as createHttpServer } from 'node:http'
+/** One suite for every way to mount a server: its own port, node:http, Express, Fastify, Hono, a route handler as Next calls it. */
+import { createServer as createHttpServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import createExpress from 'express'
 import createFastify from 'fastify'
+import { Hono } from 'hono'
 import { describe, expect, it } from 'vitest'
 import { createServer, type Server } from '../../src/server/index.ts'
-import { api, approved, flexToken, frames, framesOf, local, open, start } from './support.ts'
+import { api, approved, flexToken, frames, local, open, readFrames, start } from './support.ts'
 
 type Send = (path: string, init?: RequestInit) => Promise<Response>
 
@@ -19,22 +21,42 @@ const mounts: { readonly [name: string]: (server: Server) => Promise<Mounted> } 
     const address = await server.listen({ port: 0 })
     return { send: (path, init) => fetch(`${address}${path}`, init), close: async () => {} }
   },
-  'server.fetch (Hono, Next)': async (server) => ({
+  'server.fetch': async (server) => ({
     send: (path, init) => server.fetch(new Request(`https://runs.example${path}`, init)),
     close: async () => {},
   }),
-  'server.handler (node:http, Express)': async (server) => {
-    const host = createHttpServer(server.handler)
-    await new Promise<void>((resolve) => host.listen(0, '127.0.0.1', resolve))
-    const { port } = host.address() as AddressInfo
+  // As Next calls the exports of `route.ts`: one function per method, with a second argument. Next itself is not installed.
+  'a route handler of Next': async (server) => {
+    const route: { readonly [method: string]: (request: Request, context: object) => Promise<Response> } = {
+      GET: server.fetch,
+      POST: server.fetch,
+      PATCH: server.fetch,
+      DELETE: server.fetch,
+    }
+    const context = { params: Promise.resolve({ path: [] }) }
     return {
-      send: (path, init) => fetch(`http://127.0.0.1:${port}${path}`, init),
-      async close() {
-        host.closeAllConnections()
-        await new Promise((resolve) => host.close(resolve))
+      async send(path, init) {
+        const request = new Request(`https://runs.example${path}`, init)
+        // Next answers other methods itself.
+        return route[request.method]?.(request, context) ?? new Response(null, { status: 405 })
       },
+      close: async () => {},
     }
   },
+  Hono: async (server) => {
+    const hono = new Hono()
+    hono.all('/api/v1/flex/*', (c) => server.fetch(c.req.raw))
+    return { send: async (path, init) => hono.request(path, init), close: async () => {} }
+  },
+  'Hono, under a prefix': async (server) => {
+    const hono = new Hono()
+    hono.mount('/proviso', server.fetch)
+    return { send: async (path, init) => hono.request(`/proviso${path}`, init), close: async () => {} }
+  },
+  Express: (server) => listenWith(createExpress().use(server.handler)),
+  'Express, under a prefix': (server) =>
+    listenWith(createExpress().use('/proviso', server.handler), '/proviso'),
+  'node:http': (server) => listenWith(server.handler),
   'a plugin of Fastify': async (server) => {
     const host = createFastify()
     await host.register(async (scope) => {
@@ -54,6 +76,20 @@ const mounts: { readonly [name: string]: (server: Server) => Promise<Mounted> } 
       },
     }
   },
+}
+
+/** A server of node:http with this listener, such as an app of Express. */
+async function listenWith(listener: RequestListener, prefix = ''): Promise<Mounted> {
+  const host = createHttpServer(listener)
+  await new Promise<void>((resolve) => host.listen(0, '127.0.0.1', resolve))
+  const { port } = host.address() as AddressInfo
+  return {
+    send: (path, init) => fetch(`http://127.0.0.1:${port}${prefix}${path}`, init),
+    async close() {
+      host.closeAllConnections()
+      await new Promise((resolve) => host.close(resolve))
+    },
+  }
 }
 
 const authorization = `Bearer ${flexToken}`
@@ -116,7 +152,7 @@ describe.each(Object.entries(mounts))('mounted as %s', (_name, mount) => {
     const stream = await served.send(`${api}/run.stream`, post(start({}, slow)))
     expect(stream.headers.get('content-type')).toBe('text/event-stream')
     const seen = []
-    for await (const frame of framesOf(stream)) {
+    for await (const frame of readFrames(stream)) {
       seen.push(frame)
       if (frame.type === 'attempt_start') served.finish()
     }
@@ -145,6 +181,27 @@ describe.each(Object.entries(mounts))('mounted as %s', (_name, mount) => {
     await reader.read()
     expect(served.server.streams).toBe(1)
     await reader.cancel()
+    await expect.poll(() => served.server.streams).toBe(0)
+    served.finish()
+    expect(await served.app.result(runId)).toMatchObject({ status: 'completed' })
+  })
+
+  it('answers methods that a route does not have with 405', async () => {
+    await using served = await mounted()
+    for (const method of ['HEAD', 'OPTIONS', 'PUT'])
+      expect((await served.send(`${api}/runs`, { ...get(), method })).status, method).toBe(405)
+  })
+
+  it('ends a stream when its request is aborted, and the run continues', async () => {
+    await using served = await mounted()
+    const slow = { nodes: [{ id: 'write', capabilityId: 'slow' }] }
+    const end = new AbortController()
+    const stream = await served.send(`${api}/run.stream`, { ...post(start({}, slow)), signal: end.signal })
+    const runId = stream.headers.get('proviso-run-id') ?? ''
+    const reader = stream.body!.getReader()
+    await reader.read()
+    end.abort()
+    await reader.closed.catch(() => {})
     await expect.poll(() => served.server.streams).toBe(0)
     served.finish()
     expect(await served.app.result(runId)).toMatchObject({ status: 'completed' })

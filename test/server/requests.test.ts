@@ -9,7 +9,7 @@ import type { Clock } from '../../src/index.ts'
 import { createServer } from '../../src/server/index.ts'
 import { leave } from '../journeys/support.ts'
 import { systemClock } from '../seams/base.ts'
-import { api, envelope, frames, framesOf, local, paused, serve, start, tea } from './support.ts'
+import { api, envelope, frames, local, paused, readFrames, serve, start, tea } from './support.ts'
 
 describe('what is no request, or goes wrong here', () => {
   it('bytes that are no HTTP get 400 and the connection ends', async () => {
@@ -193,8 +193,8 @@ describe('limits', () => {
     const never = local('write', () => new Promise(() => {}))
     const { call, app, server } = await serve({ capabilities: [never] }, { limits: { streams: 2 } })
     const open = [
-      framesOf(await call(`${api}/run.stream`, { body: start() })),
-      framesOf(await call(`${api}/run.stream`, { body: start() })),
+      readFrames(await call(`${api}/run.stream`, { body: start() })),
+      readFrames(await call(`${api}/run.stream`, { body: start() })),
     ]
     for (const stream of open) await stream.next()
     const refused = await call(`${api}/run.stream`, { body: start() })

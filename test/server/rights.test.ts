@@ -20,23 +20,31 @@ interface Own {
   readonly running: string
   readonly paused: string
   readonly tokenId: string
+  readonly webhookId: string
   readonly request: { readonly requestId: string; readonly valueHash: string }
 }
 
-const agent = {
+const person = {
   capabilityId: 'writer.en',
   version: '1',
   displayName: 'Writer',
   summary: 'Writes',
   inputContract: ['writerBrief'],
   outputContract: ['copyVariants'],
-  endpoint: { url: 'http://127.0.0.1:9/' },
+  human: { role: 'writers' },
 }
 /** A server that also works with agents. */
 const options = { ...tea, http: { allowLoopback: true } }
 
 const everybody = ['caller', 'operator', 'admin'] as const
 const post = (path: string, body: unknown) => ({ path: `${api}${path}`, body })
+
+const taskRow = (action: string, body: object): Row => ({
+  allowed: ['operator', 'admin'],
+  own: 404,
+  other: 404,
+  ask: ({ request }) => post(`/tasks/${encodeURIComponent(request.requestId)}/${action}`, body),
+})
 
 /** One row per operation of the table. A route without a row fails the test below. */
 const rights: { readonly [operation: string]: Row } = {
@@ -48,6 +56,26 @@ const rights: { readonly [operation: string]: Row } = {
     ask: (own) => post('/run.resume', { runId: own.paused }),
   },
   createRun: { allowed: everybody, own: 202, other: 202, ask: () => post('/runs', start()) },
+  listMemories: {
+    allowed: ['operator', 'admin'],
+    own: 200,
+    other: 200,
+    ask: () => ({ path: `${api}/memories` }),
+  },
+  deleteMemory: {
+    allowed: ['operator', 'admin'],
+    own: 404,
+    other: 404,
+    ask: () => ({ path: `${api}/memories/none`, method: 'DELETE' }),
+  },
+  listThreads: { allowed: everybody, own: 200, other: 200, ask: () => ({ path: `${api}/threads` }) },
+  showThread: { allowed: everybody, own: 404, other: 404, ask: () => ({ path: `${api}/threads/none` }) },
+  addMessage: {
+    allowed: everybody,
+    own: 202,
+    other: 202,
+    ask: () => post('/threads/t/messages', { message: 'Tea', ...start() }),
+  },
   listRuns: { allowed: everybody, own: 200, other: 200, ask: () => ({ path: `${api}/runs` }) },
   showRun: {
     allowed: everybody,
@@ -96,23 +124,61 @@ const rights: { readonly [operation: string]: Row } = {
   proveEnvelope: { allowed: everybody, own: 200, other: 200, ask: () => post('/prove', start()) },
   getMetrics: { allowed: ['operator', 'admin'], own: 200, other: 403, ask: () => ({ path: '/metrics' }) },
   getOpenApi: { allowed: ['anyone'], own: 200, other: 200, ask: () => ({ path: '/openapi.json' }) },
+  // A person; that operators register no agents is in tasks.test.ts.
   registerCapability: {
-    allowed: ['agent', 'admin'],
+    allowed: ['agent', 'operator', 'admin'],
     own: 201,
     other: 201,
-    ask: () => post('/capabilities/register', agent),
+    ask: () => post('/capabilities/register', person),
   },
+  listTasks: {
+    allowed: ['operator', 'admin'],
+    own: 200,
+    other: 200,
+    ask: () => ({ path: `${api}/tasks?filter=mine` }),
+  },
+  // The run of this tenant has an ask that is not a task.
+  claimTask: taskRow('claim', {}),
+  releaseTask: taskRow('release', {}),
+  declineTask: taskRow('decline', { note: 'No time' }),
+  completeTask: taskRow('complete', { value: 1 }),
   heartbeatCapability: {
-    allowed: ['agent', 'admin'],
+    allowed: ['agent', 'operator', 'admin'],
     own: 404,
     other: 404,
     ask: () => ({ path: `${api}/capabilities/none`, method: 'PATCH' }),
   },
   deregisterCapability: {
-    allowed: ['agent', 'admin'],
+    allowed: ['agent', 'operator', 'admin'],
     own: 404,
     other: 404,
     ask: () => ({ path: `${api}/capabilities/none`, method: 'DELETE' }),
+  },
+  showHealth: {
+    allowed: ['operator', 'admin'],
+    own: 200,
+    other: 200,
+    ask: () => ({ path: `${api}/health` }),
+  },
+  replayRun: {
+    allowed: ['operator', 'admin'],
+    own: 200,
+    other: 404,
+    ask: (own) => post(`/runs/${own.running}/replay`, {}),
+  },
+  showSignIn: { allowed: ['anyone'], own: 200, other: 200, ask: () => ({ path: `${api}/sign-in` }) },
+  signIn: {
+    allowed: ['anyone'],
+    own: 401,
+    other: 401,
+    ask: () =>
+      post('/sign-in', { code: 'c', codeVerifier: 'v'.repeat(43), redirectUri: 'http://here/sign-in' }),
+  },
+  showCaller: {
+    allowed: [...everybody, 'agent'],
+    own: 200,
+    other: 200,
+    ask: () => ({ path: `${api}/me` }),
   },
   listCapabilities: {
     allowed: [...everybody, 'agent'],
@@ -120,11 +186,42 @@ const rights: { readonly [operation: string]: Row } = {
     other: 200,
     ask: () => ({ path: `${api}/capabilities` }),
   },
+  listFacets: {
+    allowed: [...everybody, 'agent'],
+    own: 200,
+    other: 200,
+    ask: () => ({ path: `${api}/facets` }),
+  },
+  createFacet: {
+    allowed: ['admin'],
+    own: 201,
+    other: 201,
+    ask: () =>
+      post('/facets', { name: 'mood', schema: { type: 'string' }, metadata: { direction: 'input' } }),
+  },
+  deleteFacet: {
+    allowed: ['admin'],
+    own: 404,
+    other: 404,
+    ask: () => ({ path: `${api}/facets/none`, method: 'DELETE' }),
+  },
   postCallback: {
     allowed: ['anyone'],
     own: 404,
     other: 404,
     ask: () => post('/callbacks/none', { output: 1 }),
+  },
+  takeCall: {
+    allowed: ['agent', 'admin'],
+    own: 404,
+    other: 404,
+    ask: () => post('/capabilities/none/calls', { waitMs: 0 }),
+  },
+  renewCall: {
+    allowed: ['agent', 'admin'],
+    own: 404,
+    other: 404,
+    ask: () => post('/capabilities/none/calls/none', { delivery: 1 }),
   },
   createToken: {
     allowed: ['admin'],
@@ -144,6 +241,42 @@ const rights: { readonly [operation: string]: Row } = {
     own: 201,
     other: 404,
     ask: ({ tokenId }) => post(`/tokens/${tokenId}/rotate`, {}),
+  },
+  createWebhook: {
+    allowed: ['admin'],
+    own: 201,
+    other: 201,
+    ask: () => post('/webhooks', { url: 'http://127.0.0.1:9/' }),
+  },
+  listWebhooks: { allowed: ['admin'], own: 200, other: 200, ask: () => ({ path: `${api}/webhooks` }) },
+  changeWebhook: {
+    allowed: ['admin'],
+    own: 200,
+    other: 404,
+    ask: ({ webhookId }) => ({
+      path: `${api}/webhooks/${webhookId}`,
+      method: 'PATCH',
+      body: { isPaused: true },
+    }),
+  },
+  deleteWebhook: {
+    allowed: ['admin'],
+    own: 204,
+    other: 404,
+    ask: ({ webhookId }) => ({ path: `${api}/webhooks/${webhookId}`, method: 'DELETE' }),
+  },
+  listDeliveries: {
+    allowed: ['admin'],
+    own: 200,
+    other: 404,
+    ask: ({ webhookId }) => ({ path: `${api}/webhooks/${webhookId}/deliveries` }),
+  },
+  retryDelivery: {
+    allowed: ['admin'],
+    // There is no such delivery.
+    own: 404,
+    other: 404,
+    ask: ({ webhookId }) => ({ path: `${api}/webhooks/${webhookId}/deliveries/none/retry`, method: 'POST' }),
   },
   listOperations: { allowed: ['admin'], own: 200, other: 200, ask: () => ({ path: `${api}/audit` }) },
   eraseRuns: {
@@ -175,8 +308,10 @@ async function own({ call, app }: Served): Promise<Own> {
     tenant: 'default',
     name: 'old',
   })
+  const hook = await app.webhooks!.create({ tenant: 'default', by: 'ann' }, { url: 'http://127.0.0.1:9/' })
   return {
     tokenId: row.tokenId,
+    webhookId: hook.webhook.webhookId,
     running: waiting!.runId,
     paused: held!.runId,
     request: { requestId, valueHash },

@@ -1,6 +1,6 @@
 /** Promises of the server about runs, spoken over HTTP to a real listening one. */
 import { describe, expect, it } from 'vitest'
-import { api, approved, envelope, frames, framesOf, local, paused, serve, start, tea } from './support.ts'
+import { api, approved, envelope, frames, local, paused, readFrames, serve, start, tea } from './support.ts'
 
 const problem = (code: string, status: number) => ({
   type: `urn:proviso:problem:${code.replace('/', ':')}`,
@@ -92,7 +92,7 @@ describe('run.stream', () => {
     let finish = (_text: string) => {}
     const slow = local('write', () => new Promise((resolve) => (finish = (said) => resolve({ text: said }))))
     const { call, app } = await serve({ capabilities: [slow] })
-    const reader = framesOf(await call(`${api}/run.stream`, { body: start() }))
+    const reader = readFrames(await call(`${api}/run.stream`, { body: start() }))
     const first = await reader.next()
     for (let frame = first; !frame.done && frame.value.type !== 'node_start'; ) frame = await reader.next()
     await reader.return()

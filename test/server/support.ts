@@ -52,6 +52,7 @@ export interface MessageBody {
 }
 
 export interface AskBody {
+  readonly grants?: readonly string[]
   readonly requestId: string
   readonly runId: string
   readonly valueHash: string
@@ -103,11 +104,11 @@ export interface SseFrame {
 /** Every frame until the stream ends. */
 export async function frames(response: Response): Promise<SseFrame[]> {
   const all: SseFrame[] = []
-  for await (const frame of framesOf(response)) all.push(frame)
+  for await (const frame of readFrames(response)) all.push(frame)
   return all
 }
 
-export async function* framesOf(response: Response): AsyncGenerator<SseFrame, void, void> {
+export async function* readFrames(response: Response): AsyncGenerator<SseFrame, void, void> {
   const waiting: EventSourceMessage[] = []
   const parser = createParser({ onEvent: (event) => void waiting.push(event) })
   const decoder = new TextDecoder()

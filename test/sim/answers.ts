@@ -26,6 +26,10 @@ export interface AnswerRates {
   readonly onceFails: boolean
   /** Whether some calls ask before they do anything. */
   readonly asks: boolean
+  /** How often a call does not report its tokens. Default 0. */
+  readonly uncounted?: number
+  /** All answers come within a few milliseconds, so that many come at once; or take more than a second. Default: mixed. */
+  readonly pace?: 'quick' | 'slow'
 }
 
 type Failing =
@@ -59,18 +63,27 @@ export function answerTo(seed: number, call: Dispatch, nth: number, rates: Answe
   const { capabilityId, sideEffect } = call.capability
   const random = randomFor(seed, 'answer', call.runId, call.nodeId, capabilityId, nth)
   if (rates.asks && isUnclear(seed, call)) return unclear
-  const durationMs = random.pick([0, random.int(20), random.int(200), random.int(2000)])
+  const drawnMs = random.pick([0, random.int(20), random.int(200), random.int(2000)])
+  const durationMs =
+    rates.pace === 'quick' ? drawnMs % 20 : rates.pace === 'slow' ? 1000 + drawnMs / 2 : drawnMs
   const failing = failureOf(random, call, { nth, rates })
   const tokens = capabilityId === 'costly' && failing !== 'throttled' ? random.int(costlyTokens + 1) : 0
   const isUnreachable = randomFor(seed, 'unreachable', call.runId, call.nodeId, nth).chance(0.5)
   const applied = sideEffect && (failing === undefined || !withoutEffect.has(failing))
+  const result = failing ? failed(failing, isUnreachable, tokens) : succeeded(seed, call, random, tokens)
+  const uncounted = randomFor(seed, 'uncounted', call.runId, call.nodeId, nth).chance(rates.uncounted ?? 0)
   return {
     durationMs,
     tokens,
     heedsAbort: random.chance(0.7),
     ...(applied && { effectAt: Math.floor(durationMs * random.next()) }),
-    result: failing ? failed(failing, isUnreachable, tokens) : succeeded(seed, call, random, tokens),
+    result: uncounted && typeof result === 'object' ? withoutTokens(result) : result,
   }
+}
+
+/** The provider does not say what was used. */
+function withoutTokens(result: AttemptResult): AttemptResult {
+  return { ...result, usage: { calls: result.usage.calls } }
 }
 
 /** Some calls ask once. */
@@ -125,7 +138,7 @@ function failed(
 }
 
 function succeeded(seed: number, call: Dispatch, random: Random, tokens: number): AttemptResult {
-  const value = { v: sumOf(seed, call.nodeId, call.bundle.inputs) }
+  const value = { v: computeSum(seed, call.nodeId, call.bundle.inputs) }
   const confidence = Math.round(random.next() * 100) / 100
   const envelope = {
     primary_output: JSON.stringify(value),
@@ -142,7 +155,7 @@ function succeeded(seed: number, call: Dispatch, random: Random, tokens: number)
 }
 
 /** What a node makes of its inputs, with any executor. */
-export function sumOf(seed: number, nodeId: string, inputs: Json): number {
+export function computeSum(seed: number, nodeId: string, inputs: Json): number {
   const { a = 0, b = 0 } = inputs as { a?: number; b?: number }
   return (a * 7 + b * 3 + mix(seed, nodeId)) % 1000
 }

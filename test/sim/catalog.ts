@@ -65,6 +65,23 @@ export const capabilities = {
   courier: capability('courier', { kind: 'agent' }),
   careful: capability('careful', { kind: 'agent', idempotent: false }),
   person: capability('person', { kind: 'human', idempotent: false }),
+  /** A model with the tools below. */
+  researcher: capability('researcher', {
+    kind: 'model',
+    settings: {
+      tools: ['look', 'page', 'mark', 'strike', { capabilityId: 'grant', approval: 'always' }, 'desk'],
+      limits: { turns: 6 },
+    },
+  }),
+  look: capability('look'),
+  /** What it brings is untrusted. */
+  page: capability('page', { kind: 'http' }),
+  /** Changes the world, once per key. */
+  mark: capability('mark', { sideEffect: true }),
+  /** Change the world with every call; the second only with an approval. */
+  strike: capability('strike', { sideEffect: true, idempotent: false }),
+  grant: capability('grant', { sideEffect: true, idempotent: false }),
+  desk: capability('desk', { kind: 'human', idempotent: false }),
 } as const
 
 export type CapabilityName = keyof typeof capabilities

@@ -3,11 +3,13 @@
 import { canonicalJson } from '../../src/base/canonical.ts'
 import { ProvisoError } from '../../src/base/errors/error.ts'
 import type { Json } from '../../src/base/json.ts'
+import { waitingEvents } from '../../src/domain/event/event-table.ts'
 import type { JournalEvent } from '../../src/domain/event.ts'
 import { applyEvent, begin } from '../../src/domain/run/fold.ts'
 import type { RunState } from '../../src/domain/run.ts'
+import { isWaiting } from '../../src/domain/status.ts'
 import { knowCapabilities } from '../../src/engine/capabilities.ts'
-import { headOf } from '../../src/engine/journal/run-head.ts'
+import { buildRunHead } from '../../src/engine/journal/run-head.ts'
 import { replayRun } from '../../src/engine/replay/replay.ts'
 import { loadAsks } from '../../src/engine/verify/rules/asks.ts'
 import { verifyHistory } from '../../src/engine/verify/verify.ts'
@@ -17,6 +19,7 @@ import type { Cluster } from './cluster.ts'
 import type { FaultRates } from './faults.ts'
 import type { People } from './people.ts'
 import type { RunScenario, Scenario } from './scenario.ts'
+import { toolEffectsAreAllowed } from './tool-effects.ts'
 
 export interface Checked {
   readonly scenario: Scenario
@@ -115,7 +118,7 @@ const checks: readonly Check[] = [
     let last = 0
     for (const event of journal) {
       const from = Math.max(last, calm)
-      const wakeAt = state && headOf(state, from).wakeAt
+      const wakeAt = state && buildRunHead(state, from).wakeAt
       if (state && wakeAt !== undefined) {
         const work = state.running.size > 0 || state.planning ? longestCall(scenario) : 0
         const late = event.at - Math.max(wakeAt, from)
@@ -125,6 +128,19 @@ const checks: readonly Check[] = [
       if (state) applyEvent(state, event)
       else state = begin(event.runId, event)
       last = event.at
+    }
+  },
+  /** Streams look for the end of a run that waits only after these events. */
+  function* waitsHaveEvents(journal) {
+    let state: RunState | undefined
+    let mayWait = false
+    for (const event of journal) {
+      if (state) applyEvent(state, event)
+      else state = begin(event.runId, event)
+      mayWait ||= waitingEvents.has(event.type)
+      const { status } = buildRunHead(state, event.at)
+      if (isWaiting(status) && !mayWait)
+        yield `event ${event.seq}: the run is ${status} without an event that lets it wait`
     }
   },
   /** The owner of the run sees a cancellation soon, even where the store sends no notifications. */
@@ -224,8 +240,10 @@ const checks: readonly Check[] = [
         spent.set(id, (made ?? new Set()).add(inputs))
         last.set(id, inputs)
       }
-      if (event.type === 'attempt_end' && (event.payload.notApplied || event.payload.outcome === 'throttled'))
-        made?.delete(last.get(id) ?? '')
+      // Known at the end of the attempt, or from its late result.
+      if (event.type === 'attempt_end' || event.type === 'attempt_settled')
+        if (event.payload.notApplied || event.payload.outcome === 'throttled')
+          made?.delete(last.get(id) ?? '')
       if (event.type === 'hitl_request') asks.set(event.payload.requestId, event.payload)
       if (event.type !== 'hitl_resolved') continue
       const { decision, rejectAction, requestId } = event.payload
@@ -261,14 +279,65 @@ const checks: readonly Check[] = [
         yield `event ${event.seq}: "${id}" makes a call with a side effect that no person was shown`
     }
   },
+  /** What tools did in the world, a person or a policy has allowed. */
+  function* toolsActAsAllowed(journal, { envelope }, { cluster }) {
+    yield* toolEffectsAreAllowed(journal, envelope, cluster.ledger)
+  },
   /** The budget holds for what was really used, not only for what was written down. */
   function* budgetsHold(_journal, { runId, draft }, { cluster }) {
     const { maxTokens, maxCalls } = draft.limits ?? {}
-    const tokens = cluster.ledger.tokens.get(runId) ?? 0
-    if (maxTokens !== undefined && tokens > maxTokens) yield `${tokens} tokens were used of ${maxTokens}`
+    let tokens = cluster.ledger.turnTokens.get(runId) ?? 0
     let calls = 0
-    for (const call of cluster.ledger.calls) if (call.runId === runId) calls += call.cost
+    for (const call of cluster.ledger.calls) {
+      if (call.runId !== runId) continue
+      tokens += call.tokens
+      calls += call.cost
+    }
+    if (maxTokens !== undefined && tokens > maxTokens) yield `${tokens} tokens were used of ${maxTokens}`
     if (maxCalls !== undefined && calls > maxCalls) yield `${calls} calls were made of ${maxCalls}`
+  },
+  /** An attempt under a limit pays at least for what it used, also where its end was not seen or not counted. */
+  function* attemptsPayForWhatTheyUse(journal, { runId }, { cluster }) {
+    const keys = new Map<string, string>()
+    const paid = new Map<string, { calls: number; tokens: number }>()
+    for (const event of journal) {
+      const id = event.nodeId ?? ''
+      if (event.type === 'attempt_start') keys.set(id, event.payload.idempotencyKey)
+      if (event.type !== 'budget_settled') continue
+      const { attempt, calls, tokens } = event.payload
+      // A later plan may begin to count the attempts of a node anew, under the same key.
+      const name = `${id}\n${attempt}\n${keys.get(id)}`
+      const before = paid.get(name) ?? { calls: 0, tokens: 0 }
+      paid.set(name, { calls: before.calls + calls, tokens: before.tokens + tokens })
+    }
+    const used = new Map<string, { calls: number; tokens: number }>()
+    for (const { nodeId, attempt, key, cost, tokens, runId: other } of cluster.ledger.calls) {
+      if (other !== runId) continue
+      const name = `${nodeId}\n${attempt}\n${key}`
+      const before = used.get(name) ?? { calls: 0, tokens: 0 }
+      used.set(name, { calls: before.calls + cost, tokens: before.tokens + tokens })
+    }
+    for (const [name, { calls, tokens }] of used) {
+      const settled = paid.get(name)
+      if (settled && (settled.calls < calls || settled.tokens < tokens))
+        yield `attempt ${name.split('\n', 2).join(' ')} used ${calls} calls and ${tokens} tokens, and paid for ${settled.calls} and ${settled.tokens}`
+    }
+  },
+  /** Of an attempt whose end was not seen it is known that nothing was done only if its call was never made. */
+  function* callsThatWereMadeAreNotUnsent(journal, { runId }, { cluster }) {
+    const keys = new Map<string, string>()
+    for (const event of journal) {
+      const id = event.nodeId ?? ''
+      if (event.type === 'attempt_start') keys.set(id, event.payload.idempotencyKey)
+      if (event.type !== 'attempt_end') continue
+      const { attempt, outcome, notApplied } = event.payload
+      if (outcome !== 'outcome_unknown' || !notApplied) continue
+      const key = keys.get(id)
+      const isMade = cluster.ledger.calls.some(
+        (call) => call.runId === runId && call.nodeId === id && call.attempt === attempt && call.key === key,
+      )
+      if (isMade) yield `event ${event.seq}: attempt ${attempt} of "${id}" was made, and counts as not sent`
+    }
   },
   /** An accepted call is made once, however many processes come and go while its answer is awaited. */
   function* acceptedCallsAreMadeOnce(journal, { runId }, { cluster }) {
@@ -305,7 +374,7 @@ const checks: readonly Check[] = [
 ]
 
 /** Capabilities whose outputs are untrusted. */
-const untrustedCapabilities: ReadonlySet<string> = new Set(['model', 'costly', 'climber'])
+const untrustedCapabilities: ReadonlySet<string> = new Set(['model', 'costly', 'climber', 'researcher'])
 
 /** Whether what a node has done still counts after it, or the plan, was begun anew. */
 function isKept(

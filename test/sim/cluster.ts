@@ -8,7 +8,7 @@ import { extended, shortened } from './drafts.ts'
 import { createFaults, type FaultRates, type Faults } from './faults.ts'
 import { createNews, faultyStore, type StoreContext } from './faulty-store.ts'
 import { createLedger, type Ledger } from './ledger.ts'
-import { clockOf, deliver, type Life } from './life.ts'
+import { createLifeClock, deliver, type Life } from './life.ts'
 import { createLiveness, type Liveness } from './liveness.ts'
 import { dispatchersFor } from './outside.ts'
 import { randomFor } from './random.ts'
@@ -76,7 +76,7 @@ export function createCluster(world: World, scenario: Scenario, rates: FaultRate
       catalog,
       dispatchers: dispatchersFor(outside, life),
       planner: plannerFor(world, life, { scenario, replans }),
-      clock: clockOf(world, life),
+      clock: createLifeClock(world, life),
       random: () => world.random.next(),
       newId: () => `id-${life.nth}-${world.steps}`,
       owner: scenario.sameOwner ? life.process : `${life.process}.${life.nth}`,
@@ -159,7 +159,7 @@ function plannerFor(
       new Promise((resolve, reject) => {
         const run = scenario.runs.find((candidate) => candidate.envelope.objective === envelope.objective)!
         const random = randomFor(scenario.seed, 'planner', run.runId, phase, attempt)
-        const fails = attempt < 3 && random.chance(0.2)
+        const fails = attempt < 3 && random.chance(scenario.plannerFails)
         deliver(world, life, random.pick([0, 10, 400]), () => {
           if (fails) return reject(new Error('No idea'))
           if (phase !== 'replan') return resolve(run.draft)

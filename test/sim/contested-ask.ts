@@ -5,7 +5,7 @@ import { createCluster } from './cluster.ts'
 import { answerSchema } from './drafts.ts'
 import { noFaults } from './faults.ts'
 import { randomFor } from './random.ts'
-import { type Scenario, scenarioOf } from './scenario.ts'
+import { drawScenario, type Scenario } from './scenario.ts'
 import { createWorld } from './world.ts'
 
 export interface Contest {
@@ -72,7 +72,7 @@ export async function contest(seed: number): Promise<Contest> {
 function sceneOf(seed: number, askMs: number): Scenario {
   const contracts = { input: inputSchema, output: valueSchema }
   return {
-    ...scenarioOf(seed),
+    ...drawScenario(seed),
     processes: 2,
     skews: [0, 0],
     askMs,

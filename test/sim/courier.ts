@@ -31,9 +31,9 @@ async function send(context: OutsideContext, life: Life, call: Dispatch): Promis
   if (earlier?.outcome === 'ok') return earlier
   mailbox.delete(key)
   const answer = answerTo(seed, call, ledger.ends(runId, nodeId, capabilityId), rates)
-  const { result, durationMs } = answer
+  const { result, durationMs, tokens } = answer
   const cost = typeof result === 'string' ? 1 : result.usage.calls
-  ledger.called({ runId, nodeId, capabilityId, attempt, key, at: world.now, cost })
+  ledger.called({ runId, nodeId, capabilityId, attempt, key, at: world.now, cost, tokens })
   if (result !== 'hangs')
     world.after(durationMs + 1, () => mailbox.set(key, result === 'throws' ? broken : result))
   await new Promise<void>((resolve) => deliver(world, life, world.random.int(30), resolve))

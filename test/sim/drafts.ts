@@ -15,6 +15,10 @@ export interface DraftFeatures {
   readonly routing: boolean
   readonly fallbacks: boolean
   readonly rao: boolean
+  /** Most nodes wait for no other, so that many run at once. */
+  readonly isWide: boolean
+  /** Another capability that changes the world may take the place of one that failed. */
+  readonly otherEffects: boolean
   /** Limits of time on attempts that may hang. */
   readonly timeouts: boolean
   readonly limits: Limits
@@ -69,6 +73,26 @@ export function randomDraft(random: Random, features: DraftFeatures): Draft {
       ),
     },
     limits: features.limits,
+  }
+}
+
+/** Nodes side by side that change the world with every call, or bring untrusted content; people are asked about failures. */
+export function doubtfulDraft(count: number, timeouts: boolean): Draft {
+  const ids = Array.from({ length: count }, (_, index) => `n${index}`)
+  return {
+    nodes: ids.map((id, index) => ({
+      id,
+      capabilityId: index % 2 === 0 ? 'once' : 'model',
+      inputs: { a: { envelope: '/inputs/x' } },
+      contracts: { input: inputSchema, output: valueSchema },
+      callBudget: 100,
+      retry: { max: 2 },
+      onFail: 'ask',
+      ...(timeouts && { timeoutMs: 30_000 }),
+    })),
+    edges: [],
+    output: { properties: Object.fromEntries(ids.map((id) => [id, [{ node: id, pointer: '/v' }]])) },
+    limits: { concurrency: 16, maxAsks: 100 },
   }
 }
 
@@ -143,7 +167,7 @@ function chooseParents(
   earlier: readonly { readonly id: string; readonly router: boolean }[],
   { edges, id, features }: { edges: Edge[]; id: string; features: DraftFeatures },
 ): Parent[] {
-  if (earlier.length === 0 || random.chance(0.12)) return []
+  if (earlier.length === 0 || random.chance(features.isWide ? 0.7 : 0.12)) return []
   const parents = new Map<string, Parent>()
   const count = random.pick([1, 1, 1, 2, 2, 3])
   // Near ones are likelier: plans are deep as well as wide.
@@ -195,6 +219,7 @@ function workNode(
       retry: { max: random.between(1, 2), backoffMs: random.pick([0, 0, 50, 400]) },
     }),
     ...(plain && random.chance(0.3) && { alternates: ['other'] }),
+    ...(capabilityId === 'effect' && features.otherEffects && { alternates: ['once'] }),
     ...(random.chance(0.35) && { onFail: 'ask' as const }),
     ...(features.timeouts && { timeoutMs: 30_000 }),
     ...(rao && {

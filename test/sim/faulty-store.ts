@@ -125,6 +125,7 @@ export function faultyStore(context: StoreContext, life: Life): Store {
     read: (runId, after, limit) => call(async () => copied(await real.read(runId, after, limit))),
     head: (runId) => call(() => real.head(runId)),
     runs: (query) => call(() => real.runs(query)),
+    threads: (query) => call(() => real.threads(query)),
     claim: (request) =>
       call(async () => {
         const claims = await real.claim(request)

@@ -1,7 +1,7 @@
 /** An attempt of several calls, one after the other: a process that dies on the way has made some of them. */
 import type { AttemptResult } from '../../src/domain/output.ts'
 import type { Dispatch } from '../../src/domain/ports/dispatcher.ts'
-import { sumOf } from './answers.ts'
+import { computeSum } from './answers.ts'
 import { costlyTokens } from './catalog.ts'
 import { deliver, type Life } from './life.ts'
 import type { OutsideContext } from './outside.ts'
@@ -21,13 +21,12 @@ export function generate(context: OutsideContext, life: Life, call: Dispatch): P
       if (spent.calls === steps || left < 1)
         return resolve({
           outcome: 'ok',
-          output: { value: { v: sumOf(seed, nodeId, call.bundle.inputs) } },
+          output: { value: { v: computeSum(seed, nodeId, call.bundle.inputs) } },
           issues: [],
           usage: spent,
         })
       const tokens = random.int(Math.min(costlyTokens, left) + 1)
-      ledger.called({ runId, nodeId, capabilityId, attempt, key, at: world.now, cost: 1 })
-      ledger.tokens.set(runId, (ledger.tokens.get(runId) ?? 0) + tokens)
+      ledger.called({ runId, nodeId, capabilityId, attempt, key, at: world.now, cost: 1, tokens })
       spent.calls++
       spent.outputTokens += tokens
       call.onUsage?.({ ...spent })

@@ -13,6 +13,21 @@ export interface CallRecord {
   readonly at: number
   /** What it counts as: nothing where it was turned away, did not arrive, or is local. */
   readonly cost: number
+  /** Tokens that it really used. */
+  readonly tokens: number
+}
+
+/** A request for a turn of an agent, as it left its process. */
+export interface TurnRecord {
+  readonly runId: string
+  readonly nodeId: string
+  readonly attempt: number
+  /** The same whenever this turn is asked. */
+  readonly key: string
+  /** The whole conversation. */
+  readonly text: string
+  /** The model answers it; else it turns it away. */
+  readonly isGenerated: boolean
 }
 
 export interface Ledger {
@@ -20,11 +35,14 @@ export interface Ledger {
   readonly calls: CallRecord[]
   /** Effects outside by idempotency key: how often one took place. */
   readonly effects: Map<string, { readonly call: CallRecord; times: number }>
-  /** Tokens really used, by run. */
-  readonly tokens: Map<string, number>
   readonly faults: string[]
   written(events: readonly JournalEvent[]): void
   called(call: CallRecord): void
+  /** By run: tokens of the turns of its agents. */
+  readonly turnTokens: Map<string, number>
+  /** Requests of agents for a turn, by key of the turn. */
+  readonly turns: Map<string, { readonly text: string; generated: number }>
+  asked(request: TurnRecord): void
   /** How many attempts of a node with this capability have ended in a recorded way. */
   ends(runId: string, nodeId: string, capabilityId: string): number
   /** Claims of a run since anything was written to it. */
@@ -44,12 +62,15 @@ export function createLedger(now: () => number): Ledger {
   /** Every attempt that was ever started: a stalled process makes its call late, when a new plan has other attempts. */
   const started = new Set<string>()
   const ends = new Map<string, number>()
+  /** How often a turn was begun in the journal, by its key. */
+  const turnStarts = new Map<string, number>()
   const attemptOf = (runId: string, nodeId = '', attempt = 0) => `${runId}\n${nodeId}\n${attempt}`
   const ledger: Ledger = {
     journals: new Map(),
     calls: [],
     effects: new Map(),
-    tokens: new Map(),
+    turns: new Map(),
+    turnTokens: new Map(),
     faults: [],
     claims: new Map(),
     holders: new Map(),
@@ -66,6 +87,15 @@ export function createLedger(now: () => number): Ledger {
           const name = attemptOf(event.runId, event.nodeId, attempt)
           open.set(name, capabilityId)
           started.add(`${name}\n${capabilityId}\n${idempotencyKey}`)
+        } else if (event.type === 'tool_start') {
+          const { attempt, capabilityId, idempotencyKey } = event.payload
+          const name = attemptOf(event.runId, event.nodeId, attempt)
+          started.add(`${name}\n${capabilityId}\n${idempotencyKey}`)
+        } else if (event.type === 'turn_start') {
+          const { attempt, lineage, turn } = event.payload
+          const key = `${lineage}:${turn}`
+          started.add(`${attemptOf(event.runId, event.nodeId, attempt)}\n${key}`)
+          turnStarts.set(key, (turnStarts.get(key) ?? 0) + 1)
         } else if (event.type === 'attempt_end') {
           const capabilityId = open.get(attemptOf(event.runId, event.nodeId, event.payload.attempt))
           if (capabilityId === undefined || unheard.has(event.payload.outcome)) continue
@@ -79,6 +109,15 @@ export function createLedger(now: () => number): Ledger {
       const name = attemptOf(call.runId, call.nodeId, call.attempt)
       if (!started.has(`${name}\n${call.capabilityId}\n${call.key}`))
         ledger.faults.push(`attempt ${call.attempt} of "${call.nodeId}" left before it was in the journal`)
+    },
+    asked({ runId, nodeId, attempt, key, text, isGenerated }) {
+      const asked = ledger.turns.get(key) ?? { text, generated: 0 }
+      ledger.turns.set(key, asked)
+      if (!started.has(`${attemptOf(runId, nodeId, attempt)}\n${key}`))
+        ledger.faults.push(`a turn of "${nodeId}" left before it was in the journal`)
+      if (asked.text !== text) ledger.faults.push(`a turn of "${nodeId}" was asked again with other words`)
+      if (isGenerated && ++asked.generated > (turnStarts.get(key) ?? 0))
+        ledger.faults.push(`a turn of "${nodeId}" was paid more often than it was begun`)
     },
     ends: (runId, nodeId, capabilityId) => ends.get(`${runId}\n${nodeId}\n${capabilityId}`) ?? 0,
     claimed(runId, life) {

@@ -30,7 +30,7 @@ export function deliver(world: World, life: Life, ms: number, happen: () => void
 }
 
 /** The clock that a process sees. Its timers come a little late, as timers do. */
-export function clockOf(world: World, life: Life): Clock {
+export function createLifeClock(world: World, life: Life): Clock {
   return {
     now: () => world.now + life.skewMs,
     timer: (at, callback) =>

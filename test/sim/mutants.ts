@@ -4,9 +4,15 @@
  */
 import { decisionMutants } from './mutants/decisions.ts'
 import { livenessMutants } from './mutants/liveness.ts'
+import { loopMutants } from './mutants/loops.ts'
 import type { Mutant } from './mutants/mutant.ts'
 import { processMutants } from './mutants/processes.ts'
 
 export type { Mutant } from './mutants/mutant.ts'
 
-export const mutants: readonly Mutant[] = [...processMutants, ...decisionMutants, ...livenessMutants]
+export const mutants: readonly Mutant[] = [
+  ...processMutants,
+  ...decisionMutants,
+  ...livenessMutants,
+  ...loopMutants,
+]

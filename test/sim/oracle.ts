@@ -4,11 +4,11 @@ import { canonicalJson } from '../../src/base/canonical.ts'
 import type { Json } from '../../src/base/json.ts'
 import { noFaults } from './faults.ts'
 import { type History, simulate } from './history.ts'
-import { type Scenario, scenarioOf } from './scenario.ts'
+import { drawScenario, type Scenario } from './scenario.ts'
 
 /** The history of a seed, with all that is wrong with it. */
-export async function historyOf(seed: number): Promise<History & { readonly histories: number }> {
-  const scenario = scenarioOf(seed)
+export async function playHistory(seed: number): Promise<History & { readonly histories: number }> {
+  const scenario = drawScenario(seed)
   const history = await simulate(scenario, scenario.faults)
   if (!scenario.exact || history.violations.length > 0) return { ...history, histories: 1 }
   const calm = await simulate(scenario, noFaults)

@@ -6,6 +6,7 @@ import { courierFor } from './courier.ts'
 import { generate } from './generation.ts'
 import type { CallRecord, Ledger } from './ledger.ts'
 import { deliver, type Life } from './life.ts'
+import { performTool, runToolAgent } from './tool-agent.ts'
 import type { World } from './world.ts'
 
 export interface OutsideContext {
@@ -18,10 +19,20 @@ export interface OutsideContext {
 }
 
 export function dispatchersFor(context: OutsideContext, life: Life): Dispatcher[] {
-  const dispatch = (call: Dispatch) =>
-    call.capability.capabilityId === 'climber' ? generate(context, life, call) : perform(context, life, call)
+  const dispatch = (call: Dispatch) => {
+    if (call.isTool) return performTool(context, life, call)
+    switch (call.capability.capabilityId) {
+      case 'climber':
+        return generate(context, life, call)
+      case 'researcher':
+        return runToolAgent(context, life, call)
+      default:
+        return perform(context, life, call)
+    }
+  }
   return [
-    ...['local', 'model', 'http'].map((kind) => ({ kind, remote: false, dispatch })),
+    ...['local', 'http'].map((kind) => ({ kind, remote: false, dispatch })),
+    { kind: 'model', remote: false, plain: true, dispatch },
     courierFor(context, life),
   ]
 }
@@ -35,9 +46,9 @@ function perform({ seed, world, ledger, rates }: OutsideContext, life: Life, cal
     // What functions of this process do is no call, whatever they say of it.
     const claimed = typeof answer.result === 'string' ? 1 : answer.result.usage.calls
     const cost = call.capability.kind === 'local' ? 0 : claimed
-    const record: CallRecord = { runId, nodeId, capabilityId, attempt, key, at: world.now, cost }
+    const { tokens } = answer
+    const record: CallRecord = { runId, nodeId, capabilityId, attempt, key, at: world.now, cost, tokens }
     ledger.called(record)
-    ledger.tokens.set(runId, (ledger.tokens.get(runId) ?? 0) + answer.tokens)
     // The outside world continues whether or not the caller lives to see it.
     const takeBackEffect =
       answer.effectAt === undefined

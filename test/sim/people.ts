@@ -8,7 +8,7 @@ import type { Reply } from '../../src/domain/ask.ts'
 import type { AskRow } from '../../src/domain/ports/store.ts'
 import { isTerminal, type RunStatus } from '../../src/domain/status.ts'
 import type { Engine } from '../../src/engine/engine.ts'
-import { sumOf } from './answers.ts'
+import { computeSum } from './answers.ts'
 import type { Cluster, Running } from './cluster.ts'
 import { type Random, randomFor } from './random.ts'
 import type { RunScenario, Scenario } from './scenario.ts'
@@ -171,6 +171,11 @@ export function createPeople(world: World, scenario: Scenario, cluster: Cluster)
     const value: Json = spoilt === 'value' ? { v: 'much' } : valueFor(shown)
     // In exact scenarios what follows a rejection is left to the ask.
     const chooses = decision === 'reject' && !scenario.exact && shown.rejectActions && random.chance(0.6)
+    // In exact scenarios by the place of the call: whether other agents see the grant in time is a matter of luck.
+    const luck = scenario.exact
+      ? randomFor(scenario.seed, 'grant', shown.runId, shown.nodeId ?? '', String(shown.toolCall?.turn))
+      : random
+    const grants = shown.grants && decision === 'approve' && luck.chance(0.4)
     return {
       requestId,
       decision,
@@ -178,7 +183,8 @@ export function createPeople(world: World, scenario: Scenario, cluster: Cluster)
       valueHash: spoilt === 'hash' ? 'f'.repeat(64) : shown.valueHash,
       ...(needsValue && { value }),
       ...(chooses && shown.rejectActions && { rejectAction: random.pick(shown.rejectActions) }),
-      ...(decision === 'reject' && { note: `not like this, says ${by}` }),
+      ...(grants && { grant: 'run' as const }),
+      ...(decision === 'reject' && { note: scenario.exact ? 'not like this' : `not like this, says ${by}` }),
     }
   }
 
@@ -186,6 +192,7 @@ export function createPeople(world: World, scenario: Scenario, cluster: Cluster)
   const decide = (shown: AskRow): Reply['decision'] => {
     if (!scenario.exact) return random.pick(shown.decisions)
     if (dependsOnTime.has(shown.kind)) return 'approve'
+    if (shown.kind === 'tool') return decideCall(scenario.seed, shown)
     const nth = earlier(cluster, shown)
     const said: Random = randomFor(scenario.seed, 'reply', shown.runId, shown.kind, shown.nodeId ?? '', nth)
     return said.chance(0.1) ? 'reject' : said.pick(shown.decisions.filter((name) => name !== 'reject'))
@@ -194,13 +201,14 @@ export function createPeople(world: World, scenario: Scenario, cluster: Cluster)
   const valueFor = (shown: AskRow): Json => {
     if (shown.kind === 'final' || (shown.kind === 'failure' && shown.nodeId === undefined))
       return { n0: scenario.exact ? 1 : random.int(1000) }
+    if (shown.kind === 'tool' && shown.decisions.includes('edit')) return { a: 9, b: 9 }
     // A routing node hands on what it read; its conditions choose the route of another value, too.
     if (shown.kind === 'approval' && isObject(shown.value) && 'a' in shown.value) {
       const { route: _, ...read } = shown.value as { readonly [name: string]: Json }
       return scenario.exact ? read : { ...read, a: random.int(1000) }
     }
     const inputs = shown.kind === 'task' || shown.kind === 'unknown_outcome' ? shown.value : {}
-    return { v: Math.max(sumOf(scenario.seed, `${shown.nodeId} by hand`, inputs), leastValue(shown)) }
+    return { v: Math.max(computeSum(scenario.seed, `${shown.nodeId} by hand`, inputs), leastValue(shown)) }
   }
 
   cluster.reborn.push((running) => void recover(running))
@@ -216,6 +224,17 @@ function leastValue({ conditions = [] }: AskRow): number {
     return above ? above[1] + 1 : (atLeast?.[1] ?? 0)
   })
   return Math.max(0, ...bounds)
+}
+
+/**
+ * Whether a call is in doubt, or comes after something untrusted, is a matter of luck: such calls are approved. About the
+ * others the same is said whenever they are asked about.
+ */
+function decideCall(seed: number, { runId, nodeId = '', toolCall, decisions }: AskRow): Reply['decision'] {
+  const isDoubt = decisions.includes('answer') && decisions.includes('approve')
+  const { turn = 0, call = 0, tool = '' } = toolCall ?? {}
+  if (tool !== 'desk' && (isDoubt || tool !== 'grant')) return 'approve'
+  return randomFor(seed, 'call', runId, nodeId, turn, call).pick(decisions)
 }
 
 /** What may just be tried again. */

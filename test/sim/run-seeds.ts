@@ -1,5 +1,5 @@
 /** Many histories, one after the other: what was seen, and the seeds that show something wrong. */
-import { historyOf } from './oracle.ts'
+import { playHistory } from './oracle.ts'
 
 export interface Failing {
   readonly seed: number
@@ -43,7 +43,7 @@ export async function runSeeds({ from, count, mostFailing = 1, onProgress }: See
   process.on('unhandledRejection', collect)
   try {
     for (let seed = from; seed < from + count; seed++) {
-      const history = await historyOf(seed)
+      const history = await playHistory(seed)
       summary.seeds++
       summary.histories += history.histories
       for (const name of ['crashes', 'errors', 'stalls', 'events', 'steps'] as const)

@@ -3,7 +3,7 @@ import type { Limits } from '../../src/domain/plan.ts'
 import type { JsonSchema } from '../../src/schema/json-schema.ts'
 import { inputSchema, valueSchema } from './catalog.ts'
 import { type History, simulate } from './history.ts'
-import { type Scenario, scenarioOf } from './scenario.ts'
+import { drawScenario, type Scenario } from './scenario.ts'
 
 const anyIntegers: JsonSchema = { type: 'object', additionalProperties: { type: 'integer' } }
 
@@ -28,7 +28,7 @@ function sceneOf(
   const contracts = { input: inputSchema, output: valueSchema }
   const ids = Array.from({ length: calls }, (_, index) => `n${index}`)
   return {
-    ...scenarioOf(seed),
+    ...drawScenario(seed),
     exact: false,
     processes: 2,
     skews: [0, 0],

@@ -9,8 +9,8 @@ import type { Draft, DraftNode, Limits } from '../../src/domain/plan.ts'
 import type { Action, RuntimePolicy, Trigger } from '../../src/domain/policy.ts'
 import type { AnswerRates } from './answers.ts'
 import type { CapabilityName } from './catalog.ts'
-import { answerSchema, iterated, mostNodes, randomDraft } from './drafts.ts'
-import type { FaultRates } from './faults.ts'
+import { answerSchema, doubtfulDraft, iterated, mostNodes, randomDraft } from './drafts.ts'
+import { type FaultRates, noFaults } from './faults.ts'
 import { type Random, randomFor } from './random.ts'
 import { withReaders } from './readers.ts'
 
@@ -41,19 +41,80 @@ export interface Scenario {
   /** Attempts of one process at one time. */
   readonly slots: number
   readonly operators: number
+  /** How often the planner fails, of its first two drafts. */
+  readonly plannerFails: number
   readonly answers: AnswerRates
   readonly faults: FaultRates
   readonly runs: readonly RunScenario[]
 }
 
-export function scenarioOf(seed: number): Scenario {
+export function drawScenario(seed: number): Scenario {
+  return withDoubts(withoutFaults(drawMost(seed)))
+}
+
+/** In some histories, calls that must not be repeated fail while others bring untrusted content. */
+function withDoubts(scenario: Scenario): Scenario {
+  const { seed, exact, answers, runs } = scenario
+  if (exact || seed % 5 !== 3) return scenario
+  const random = randomFor(seed, 'doubts')
+  const doubtful = (run: RunScenario): RunScenario => {
+    const { planner, runtime } = run.envelope.policies
+    const { sideEffects: _, ...directives } = planner.directives ?? {}
+    const draft = doubtfulDraft(random.between(2, 6), answers.hangs)
+    return {
+      ...run,
+      draft,
+      envelope: { ...run.envelope, policies: { planner: { ...planner, directives }, runtime } },
+    }
+  }
+  return {
+    ...scenario,
+    slots: 64,
+    askMs: 3_600_000,
+    answers: { ...answers, failures: 0.5 },
+    runs: runs.map(doubtful),
+  }
+}
+
+/**
+ * In some histories nothing goes wrong, and processes learn of each other by polling only: cancellations and timers must be
+ * on time while calls are under way.
+ */
+function withoutFaults(scenario: Scenario): Scenario {
+  const { seed, exact, runs } = scenario
+  if (exact || seed % 10 !== 7) return scenario
+  const random = randomFor(seed, 'without faults')
+  return {
+    ...scenario,
+    processes: 2,
+    skews: [0, 0],
+    latencyMs: 5,
+    leaseMs: 900,
+    pollMs: 300,
+    answers: { ...scenario.answers, pace: 'slow' },
+    faults: { ...noFaults, deaf: 1 },
+    // Not both: a timer wakes the process that a cancellation has to reach.
+    runs: runs.map((run) =>
+      seed % 20 === 17 ? withTimeouts(random, run) : { ...run, cancelAt: random.int(2000) },
+    ),
+  }
+}
+
+function drawMost(seed: number): Scenario {
   const random = randomFor(seed, 'scenario')
   const exact = random.chance(0.5)
   const theme = random.pick(exact ? exactThemes : themes)
   const leaseMs = random.pick([900, 1500, 3000])
   const hangs = random.chance(0.15)
   const asks = randomFor(seed, 'asks first').chance(0.1)
-  const answers = { failures: random.pick([0, 0.2, 0.5]), hangs, onceFails: !exact, asks }
+  const answers: AnswerRates = {
+    failures: random.pick([0, 0.2, 0.5]),
+    hangs,
+    onceFails: !exact,
+    asks,
+    uncounted: theme === 'budget' ? random.pick([0, 0.5]) : 0,
+    ...(theme === 'bursts' && { pace: 'quick' }),
+  }
   const processes = random.pick([1, 2, 2, 3])
   const skewed = random.chance(0.2)
   return {
@@ -68,22 +129,47 @@ export function scenarioOf(seed: number): Scenario {
     pollMs: random.pick([300, 1000]),
     askMs: exact ? 3_600_000 : random.pick([500, 3000, 3_600_000]),
     slots: random.pick([1, 2, 64]),
-    operators: random.between(1, 3),
+    operators: theme === 'bursts' ? 8 : random.between(1, 3),
+    plannerFails: theme === 'planning' ? 0.6 : 0.2,
     answers,
-    faults: { ...randomFaults(random, leaseMs), overtaken: randomFor(seed, 'overtaken').pick([0, 0.1, 0.4]) },
-    runs: withIterations(
+    faults: {
+      ...randomFaults(random, leaseMs, theme),
+      overtaken: randomFor(seed, 'overtaken').pick([0, 0.1, 0.4]),
+    },
+    runs: withTimeoutsIn(
       seed,
-      withCouriers(
+      exact,
+      withToolAgents(
         seed,
-        withReadersIn(
+        withIterations(
           seed,
-          Array.from({ length: random.pick([1, 1, 1, 2, 3]) }, (_, index) =>
-            randomRun(random, { runId: `run-${index}`, exact, hangs, theme }),
+          withCouriers(
+            seed,
+            withReadersIn(
+              seed,
+              Array.from({ length: random.pick([1, 1, 1, 2, 3]) }, (_, index) =>
+                randomRun(random, { runId: `run-${index}`, exact, hangs, theme }),
+              ),
+            ),
           ),
         ),
       ),
     ),
   }
+}
+
+/** In all histories from this seed on, agents with tools do most of the plain work. */
+export const firstLoopSeed = 1_000_000
+
+function withToolAgents(seed: number, runs: readonly RunScenario[]): readonly RunScenario[] {
+  if (seed < firstLoopSeed) return runs
+  const random = randomFor(seed, 'tool agents')
+  const change = (node: DraftNode): DraftNode => ({
+    ...node,
+    ...(node.capabilityId === 'work' && random.chance(0.7) && { capabilityId: 'researcher' }),
+    ...(node.body && { body: { ...node.body, nodes: node.body.nodes.map(change) } }),
+  })
+  return runs.map((run) => ({ ...run, draft: { ...run.draft, nodes: run.draft.nodes.map(change) } }))
 }
 
 /** In some histories, nodes without control edges read from nodes inside and across branches. */
@@ -104,6 +190,30 @@ function withCouriers(seed: number, runs: readonly RunScenario[]): readonly RunS
   return runs.map((run) => ({ ...run, draft: { ...run.draft, nodes: run.draft.nodes.map(delegateNode) } }))
 }
 
+/** In some histories, several timers are due while calls are under way, or while no process is there. */
+function withTimeoutsIn(seed: number, exact: boolean, runs: readonly RunScenario[]): readonly RunScenario[] {
+  if (exact || seed % 6 !== 2) return runs
+  const random = randomFor(seed, 'timeouts')
+  return runs.map((run) => withTimeouts(random, run))
+}
+
+function withTimeouts(random: Random, run: RunScenario): RunScenario {
+  const { policies } = run.envelope
+  const timeouts = Array.from(
+    { length: 4 },
+    (_, index): RuntimePolicy => ({
+      id: `timeout-${index}`,
+      enabled: true,
+      trigger: { kind: 'onTimeout', ms: random.between(100, 4000) },
+      action: { type: 'emit', event: 'late' },
+    }),
+  )
+  return {
+    ...run,
+    envelope: { ...run.envelope, policies: { ...policies, runtime: [...policies.runtime, ...timeouts] } },
+  }
+}
+
 /** In some histories, part of the work is done round by round, or for each item of a list. */
 function withIterations(seed: number, runs: readonly RunScenario[]): readonly RunScenario[] {
   if (seed % 7 !== 2 && seed % 7 !== 4) return runs
@@ -113,12 +223,20 @@ function withIterations(seed: number, runs: readonly RunScenario[]): readonly Ru
   return runs.map((run) => ({ ...run, draft: { ...run.draft, nodes: run.draft.nodes.map(iterate) } }))
 }
 
-function randomFaults(random: Random, leaseMs: number): Omit<FaultRates, 'overtaken'> {
-  const kind = random.pick(['none', 'crashes', 'crashes', 'errors', 'stalls', 'all', 'all'] as const)
-  const has = (name: string) => kind === name || kind === 'all'
+type FaultKind = 'none' | 'crashes' | 'errors' | 'stalls' | 'all'
+const faultKinds: readonly FaultKind[] = ['none', 'crashes', 'crashes', 'errors', 'stalls', 'all', 'all']
+/** Where another mix shows more: a draft is written once, and without faults every doubt has a reason. */
+const faultKindsOf: { readonly [theme in Theme]?: readonly FaultKind[] } = {
+  planning: ['errors', 'errors', 'all'],
+  bursts: ['none', 'none', 'none', 'all'],
+}
+
+function randomFaults(random: Random, leaseMs: number, theme: Theme): Omit<FaultRates, 'overtaken'> {
+  const kind = random.pick(faultKindsOf[theme] ?? faultKinds)
+  const has = (name: FaultKind) => kind === name || kind === 'all'
   return {
     crash: has('crashes') ? random.pick([0.005, 0.02, 0.06]) : 0,
-    error: has('errors') ? random.pick([0.01, 0.05]) : 0,
+    error: has('errors') ? random.pick(theme === 'planning' ? [0.05, 0.2] : [0.01, 0.05]) : 0,
     stalls: has('stalls') ? random.pick([0.2, 0.6]) : 0,
     linger: has('stalls') ? random.pick([0, 0.01, 0.04]) : 0,
     deaf: random.pick([0, 1, 0.5]),
@@ -131,9 +249,39 @@ const usual: readonly CapabilityName[] = ['work', 'work', 'work', 'model', 'chec
 const special: readonly CapabilityName[] = ['effect', 'once', 'undeclared', 'person']
 
 /** What most of a history is about: rare things meet each other only where they are not rare. */
-type Theme = 'mixed' | 'effects' | 'policies' | 'replans' | 'budget'
-const exactThemes: readonly Theme[] = ['mixed', 'mixed', 'effects', 'policies']
-const themes: readonly Theme[] = ['mixed', 'effects', 'policies', 'replans', 'replans', 'budget']
+type Theme =
+  | 'mixed'
+  | 'effects'
+  | 'policies'
+  | 'replans'
+  /** Little may be spent, and what was used is not always known. */
+  | 'budget'
+  /** Drafts come from a planner that often fails, and a store that often does not answer. */
+  | 'planning'
+  /** Results, replies and triggers arrive at the same moment. */
+  | 'bursts'
+const exactThemes: readonly Theme[] = [
+  'mixed',
+  'mixed',
+  'mixed',
+  'effects',
+  'effects',
+  'policies',
+  'policies',
+  'planning',
+  'bursts',
+]
+const themes: readonly Theme[] = [
+  'mixed',
+  'effects',
+  'effects',
+  'policies',
+  'replans',
+  'replans',
+  'budget',
+  'planning',
+  'bursts',
+]
 
 interface RunChoice {
   readonly runId: string
@@ -147,7 +295,7 @@ function randomRun(random: Random, { runId, exact, hangs, theme }: RunChoice): R
   const capabilities: readonly CapabilityName[] = effects
     ? ['work', 'model', 'effect', 'once', 'undeclared']
     : theme === 'budget'
-      ? ['costly', 'costly', 'work']
+      ? ['costly', 'costly', 'climber', 'work']
       : [...usual, ...special.filter(() => random.chance(0.3))]
   const replans = theme === 'replans'
   const draft = randomDraft(random, {
@@ -156,21 +304,41 @@ function randomRun(random: Random, { runId, exact, hangs, theme }: RunChoice): R
     routing: random.chance(0.6),
     fallbacks: random.chance(0.4),
     rao: random.chance(0.3),
+    isWide: theme === 'bursts' || (effects && random.chance(0.5)),
+    otherEffects: effects && !exact && random.chance(0.5),
     timeouts: hangs,
     limits: randomLimits(random, exact, theme),
   })
   const policies =
     theme === 'policies' || replans || random.chance(0.2) ? randomPolicies(random, { exact, replans }) : []
+  const isBurst = theme === 'bursts' && !exact
   const manual = policies.filter(({ trigger }) => trigger.kind === 'manual')
   return {
     runId,
     draft,
-    handed: random.chance(0.7),
+    handed: theme !== 'planning' && random.chance(0.7),
     startAt: random.int(300),
-    envelope: randomEnvelope(random, { runId, policies, exact }),
+    envelope: randomEnvelope(random, {
+      runId,
+      policies: isBurst ? [...policies, noticed] : policies,
+      exact,
+      theme,
+    }),
     ...(!exact && random.chance(0.15) && { cancelAt: random.int(4000) }),
-    triggers: manual.map(({ id }) => ({ at: random.int(3000), policyId: id })),
+    triggers: [
+      ...manual.map(({ id }) => ({ at: random.int(3000), policyId: id })),
+      ...Array.from({ length: isBurst ? 20 : 0 }, () => ({ at: random.int(300), policyId: noticed.id })),
+    ],
   }
+}
+
+/** An operator notes something, again and again. */
+const noticed: RuntimePolicy = {
+  id: 'noticed',
+  enabled: true,
+  trigger: { kind: 'manual' },
+  action: { type: 'emit', event: 'noticed' },
+  maxAttempts: 100,
 }
 
 function randomLimits(random: Random, exact: boolean, theme: Theme): Limits {
@@ -186,12 +354,17 @@ function randomLimits(random: Random, exact: boolean, theme: Theme): Limits {
 
 function randomEnvelope(
   random: Random,
-  { runId, policies, exact }: { runId: string; policies: readonly RuntimePolicy[]; exact: boolean },
+  {
+    runId,
+    policies,
+    exact,
+    theme,
+  }: { runId: string; policies: readonly RuntimePolicy[]; exact: boolean; theme: Theme },
 ): Envelope {
   const directives = {
-    ...(random.chance(0.5) && { sideEffects: 'allow' }),
+    ...(random.chance(theme === 'effects' ? 0.3 : 0.5) && { sideEffects: 'allow' }),
     ...(random.chance(0.15) && { askBeforeFinish: true }),
-    ...(random.chance(0.15) && { hitlRequiredFor: ['n0', 'n2'] }),
+    ...(random.chance(theme === 'bursts' ? 0.7 : 0.15) && { hitlRequiredFor: ['n0', 'n2'] }),
   }
   return {
     objective: `Add up ${runId}`,

@@ -5,7 +5,7 @@ import { expectOneLocation, runScript } from '../run-script.ts'
 import { contest } from './contested-ask.ts'
 import type { History } from './history.ts'
 import { mutants } from './mutants.ts'
-import { historyOf } from './oracle.ts'
+import { playHistory } from './oracle.ts'
 import type { Summary } from './run-seeds.ts'
 import { spend } from './scarce-budget.ts'
 
@@ -13,8 +13,10 @@ const long = process.env['PROVISO_LONG'] === '1'
 const minutes = 60_000
 
 /** About three histories for two seeds: exact scenarios are played without faults as well. */
-const seeds = long ? 68_000 : 1_600
+const seeds = long ? 68_000 : 400
 const shards = 2
+/** Histories of each budget that is too small. */
+const budgets = long ? 1000 : 20
 
 describe('the engine under faults', () => {
   it(
@@ -27,8 +29,18 @@ describe('the engine under faults', () => {
         ),
       )
       expect(parts.flatMap(({ failing }) => failing)).toEqual([])
-      expect(sum(parts, 'histories')).toBeGreaterThanOrEqual(long ? 100_000 : 2_200)
+      expect(sum(parts, 'histories')).toBeGreaterThanOrEqual(long ? 100_000 : 550)
       expect(sum(parts, 'crashes')).toBeGreaterThan(sum(parts, 'seeds') / 2)
+    },
+    long ? 60 * minutes : 10 * minutes,
+  )
+
+  it(
+    'ends agents with tools as expected: no turn paid twice, no effect doubled, no call without its approval',
+    async () => {
+      const summary = await runScript<Summary>('sim', '--loops', '--seeds', String(long ? 6_000 : 120))
+      expect(summary.failing).toEqual([])
+      expect(summary.crashes).toBeGreaterThan(summary.seeds / 2)
     },
     long ? 60 * minutes : 10 * minutes,
   )
@@ -55,14 +67,24 @@ describe('the engine under faults', () => {
     long ? 60 * minutes : 10 * minutes,
   )
 
+  it('accepts that a node repeats its own call with approval, next to an equal one in doubt', async () => {
+    expect((await playHistory(1391)).violations).toEqual([])
+  })
+
+  it('accepts that a call is repeated whose late result says that nothing was applied', async () => {
+    expect((await playHistory(1818)).violations).toEqual([])
+  })
+
   it('knows the place of every mistake', () => expectOneLocation(mutants))
 
-  it('plays the same history for the same seed, alone or after others', async () => {
-    const numbers = Array.from({ length: 25 }, (_, index) => index + 1)
+  it('plays the same history for the same seed, alone or after others', {
+    timeout: 5 * minutes,
+  }, async () => {
+    const numbers = Array.from({ length: 12 }, (_, index) => index + 1)
     const first = new Map<number, string>()
-    for (const seed of numbers) first.set(seed, fingerprint(await historyOf(seed)))
+    for (const seed of numbers) first.set(seed, fingerprint(await playHistory(seed)))
     for (const seed of numbers.reverse())
-      expect(fingerprint(await historyOf(seed)), `seed ${seed}`).toBe(first.get(seed))
+      expect(fingerprint(await playHistory(seed)), `seed ${seed}`).toBe(first.get(seed))
     expect(new Set(first.values()).size).toBe(numbers.length)
     const { journals } = await runScript<{ journals: { [runId: string]: unknown } }>('sim', '--seed', '7')
     expect(sha256Hex(JSON.stringify(Object.entries(journals)))).toBe(first.get(7))
@@ -70,9 +92,9 @@ describe('the engine under faults', () => {
 })
 
 describe('an ask that several people answer at once', () => {
-  it('takes one decision and reports it to all others, in 1,000 cases', async () => {
+  it('takes one decision and reports it to all others', async () => {
     let expired = 0
-    for (let seed = 1; seed <= 1000; seed++) {
+    for (let seed = 1; seed <= (long ? 1000 : 150); seed++) {
       const { people, endings, decisions, effects, status } = await contest(seed)
       const winners = endings.filter((ending) => ending === 'done').length
       const [decision] = decisions
@@ -86,7 +108,7 @@ describe('an ask that several people answer at once', () => {
       )
       if (decision === 'expired') expired++
     }
-    expect(expired).toBeGreaterThan(10)
+    expect(expired).toBeGreaterThan(long ? 10 : 2)
   })
 })
 
@@ -96,14 +118,15 @@ describe('a budget that is far too small', () => {
     ['100 tokens', { maxTokens: 100 }],
   ])(
     'of %s is never passed by 64 attempts at once, and nothing stays reserved after any crash',
+    { timeout: 300_000 },
     async (_, limits) => {
       let crashes = 0
-      for (let seed = 1; seed <= (long ? 1000 : 60); seed++) {
+      for (let seed = 1; seed <= budgets; seed++) {
         const history = await spend(seed, { calls: 64, limits })
         expect(history.violations, `seed ${seed}`).toEqual([])
         crashes += history.crashes
       }
-      expect(crashes).toBeGreaterThan(30)
+      expect(crashes).toBeGreaterThan(budgets / 2)
     },
   )
 
@@ -112,9 +135,10 @@ describe('a budget that is far too small', () => {
     ['150 tokens', { maxTokens: 150 }],
   ])(
     'of %s is never passed by ladders of calls that a crash cuts off: what was set aside for them is paid',
+    { timeout: 300_000 },
     async (_, limits) => {
       let cutOff = 0
-      for (let seed = 1; seed <= (long ? 1000 : 60); seed++) {
+      for (let seed = 1; seed <= budgets; seed++) {
         const history = await spend(seed, { calls: 24, limits, capabilityId: 'climber', callBudget: 4 })
         expect(history.violations, `seed ${seed}`).toEqual([])
         for (const journal of history.journals.values())
@@ -122,7 +146,7 @@ describe('a budget that is far too small', () => {
             if (event.type === 'attempt_end' && event.payload.outcome === 'outcome_unknown')
               if (event.payload.usage.calls > 1) cutOff++
       }
-      expect(cutOff).toBeGreaterThan(30)
+      expect(cutOff).toBeGreaterThan(budgets / 2)
     },
   )
 })

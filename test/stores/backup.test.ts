@@ -1,5 +1,5 @@
 /** `proviso backup`, `restore` and `doctor` as an operator uses them: beside a server under load, after a loss. */
-import { copyFileSync, existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, existsSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Cluster, start } from '../../scripts/postgres.mjs'
 import { openPostgresStore } from '../../src/adapters/stores/postgres/postgres.ts'
@@ -54,6 +54,7 @@ describe('a SQLite store', () => {
     const { newerCommits } = JSON.parse(restored.stdout) as { newerCommits: number }
     expect(newerCommits).toBeGreaterThan(0)
     expect(restored.stderr).toContain(`${newerCommits} acknowledged commits came after this backup`)
+    expect(restored.stderr).toContain(`or copy its key file to ${file}-secret-key`)
 
     const verified = await runCommand(['verify', '--json', ...store])
     expect(verified.code).toBe(0)
@@ -78,6 +79,8 @@ describe('a SQLite store', () => {
     await server.complete()
     const backup = path('kept-backup.db')
     expect((await runCommand(['backup', '--to', backup, ...store])).code).toBe(0)
+    const created = [file, `${file}-wal`, `${file}-anchor`, backup]
+    expect(created.map((each) => statSync(each).mode & 0o777)).toEqual(created.map(() => 0o600))
     expect(await runCommand(['backup', '--to', backup, ...store])).toMatchObject({
       code: 2,
       stderr: expect.stringContaining('pass --force'),
@@ -97,6 +100,7 @@ describe('a SQLite store', () => {
     bytes[5_000] = (bytes[5_000] ?? 0) ^ 1
     writeFileSync(backup, bytes)
     expect(await runCommand(['restore', '--from', backup, '--force', ...store])).toMatchObject({
+      code: 2,
       stderr: expect.stringContaining('does not match its manifest'),
     })
     expect((await runCommand(['verify', ...store])).code).toBe(0)
@@ -125,6 +129,7 @@ describe('a SQLite store', () => {
       'pages',
       'clock',
     ])
+    expect(of('privacy')).toMatchObject({ status: 'ok', detail: 'mode 600' })
     expect(of('store')?.detail).toContain('a process writes to it')
     expect(of('anchor')?.detail).toMatch(/all \d+ acknowledged commits are there/)
     await server.kill('SIGTERM')

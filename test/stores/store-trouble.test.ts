@@ -4,14 +4,17 @@
  */
 import { spawnSync } from 'node:child_process'
 import {
+  closeSync,
   copyFileSync,
   mkdirSync,
+  openSync,
   readFileSync,
   renameSync,
   rmSync,
   statSync,
   truncateSync,
   writeFileSync,
+  writeSync,
 } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { api } from '../server/support.ts'
@@ -47,6 +50,22 @@ describe('a running server', () => {
       },
     ],
     ['left without its log', (file: string) => rmSync(`${file}-wal`)],
+    // Into the same file: copying truncates it and writes.
+    [
+      'overwritten by a copy',
+      (file: string) => {
+        copyFileSync(file, `${file}-copy`)
+        copyFileSync(`${file}-copy`, file)
+      },
+    ],
+    [
+      'overwritten in one place',
+      (file: string) => {
+        const handle = openSync(file, 'r+')
+        writeSync(handle, 'x', 5_000)
+        closeSync(handle)
+      },
+    ],
   ])('notices that its file was %s, and acknowledges nothing more', async (what, harm) => {
     const file = path(`${what.replaceAll(' ', '-')}.db`)
     const server = await serve(file)
@@ -62,11 +81,11 @@ describe('a running server', () => {
     expect(await until(() => server.call('/readyz'), 503)).toEqual({
       status: 'store',
       code: 'store/replaced',
-      reason: 'A file of the database was deleted or replaced while it was open',
+      reason: 'A file of the database was deleted, replaced or overwritten while it was open',
       hint: expect.stringContaining('Put the original files back'),
     })
     expect((await server.call('/livez')).status).toBe(200)
-    expect(server.stderr()).toMatch(/(deleted|replaced) while it was open/)
+    expect(server.stderr()).toMatch(/(deleted|replaced|changed by another program) while it was open/)
   })
 
   it('continues when the original file is back', async () => {

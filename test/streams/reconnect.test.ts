@@ -15,7 +15,7 @@ import { serveStreams } from './serve.ts'
 import type { WriterTask } from './writer.ts'
 
 const long = process.env['PROVISO_LONG'] === '1'
-const connects = long ? 10_000 : 400
+const connects = long ? 10_000 : 200
 
 describe.skipIf(missingPostgres() !== undefined)('while two processes write to one run on PostgreSQL', () => {
   let cluster: Cluster

@@ -4,7 +4,7 @@ import { createMemoryStore } from '../../src/adapters/stores/memory/memory.ts'
 import type { Json, RunStatus, Store } from '../../src/index.ts'
 import { createRedactor, type NewEvent, toFrame } from '../seams/domain.ts'
 import { getWakeups, type StreamOptions, streamDefaults } from '../seams/server.ts'
-import { logEvent, newRun, sampleEvent } from '../seams/stores.ts'
+import { logEvent, newRun, sampleAsk, sampleEvent } from '../seams/stores.ts'
 import { createHandClock } from './hand-clock.ts'
 import { openStream } from './read.ts'
 import { type Served, serveStreams } from './serve.ts'
@@ -21,6 +21,10 @@ async function serve(store: StreamOptions['store'], more: Partial<StreamOptions>
   return served
 }
 
+const ask = sampleEvent('hitl_request', {
+  ...sampleAsk('q'),
+  audit: { prev: '', subjectHash: 'v', hash: 'h' },
+})
 const complete = sampleEvent('complete', { status: 'completed', output: { text: 'Tea' } })
 
 /** Appends at the end, as the only writer. */
@@ -95,7 +99,7 @@ describe('a stream', () => {
     const { url, ended } = await serve(store)
     const [toTheEnd, untilItWaits] = [await openStream(`${url}/r`), await openStream(`${url}/r?until=waits`)]
     await untilItWaits.next()
-    await append(store, range(2, 40).map(logEvent), 'awaiting_hitl')
+    await append(store, [...range(2, 39).map(logEvent), ask], 'awaiting_hitl')
     expect(ids(await untilItWaits.rest())).toEqual(range(2, 40))
     expect(untilItWaits.comments).toEqual(['waits'])
     expect(await ended(1)).toEqual(['waits'])

@@ -111,10 +111,15 @@ const listed = Object.values(tables).flatMap((table) => Object.keys(table))
 const known = new Set([...listed, ...cliCodes])
 
 /**
- * The code of unknown rules is part of `LintIssueCode`, the second one stands for a planner that failed, and the third is
- * only the code of a warning.
+ * The code of unknown rules is part of `LintIssueCode`, the second one stands for a planner that failed, and the
+ * last two are only codes of warnings.
  */
-const others = new Set<string>(['lint/unknown-rule', 'plan/planner-failed', 'store/clear-secrets'])
+const others = new Set<string>([
+  'lint/unknown-rule',
+  'plan/planner-failed',
+  'store/clear-secrets',
+  'webhook/failed',
+])
 
 /** Problems of the anchor of a store are no issues; their codes are a union of their own. */
 const anchorCodes: readonly AnchorProblem['code'][] = [

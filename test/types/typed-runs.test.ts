@@ -178,6 +178,8 @@ describe('what does not compile', () => {
   })
 })
 
+const Short = z.object({ line: z.string().refine((line) => line.length < 6, 'at most 5 letters') })
+
 const write = defineCapability({
   id: 'write',
   input: z.object({ topic: z.string() }),
@@ -228,13 +230,73 @@ describe('a typed run', () => {
     await using app = await createApp({ capabilities: [write] })
     const long = z.object({ line: z.string().transform((line) => line.length) })
     expect(await (await app.start({ ...tea, output: long })).output()).toEqual({ line: 13 })
-    const short = z.object({ line: z.string().refine((line) => line.length < 5, 'at most 4 letters') })
-    const result = await app.run({ ...tea, outputContract: { schema: short } })
+    const result = await app.run({ ...tea, outputContract: { schema: Short } })
     expect(result).toMatchObject({
       status: 'failed',
       failure: 'contract/unmet',
-      issues: [{ at: { pointer: '/line' }, message: 'at most 4 letters' }],
+      issues: [{ code: 'schema/standard', at: { pointer: '/line' }, message: 'at most 5 letters' }],
     })
+  })
+
+  it('that the validator refuses has failed for everyone, and is replayed without differences', async () => {
+    await using app = await createApp({ capabilities: [write] })
+    const run = await app.start({ ...tea, output: Short, approve: 'final' })
+    const asked: unknown[] = []
+    for await (const ask of run.asks()) asked.push(ask.kind)
+    // No person is asked about an answer that cannot be accepted.
+    expect([asked, (await run.result()).status]).toEqual([[], 'failed'])
+    const { finished } = await app.state(run.id)
+    expect(finished).toMatchObject({ status: 'failed', error: { code: 'contract/unmet' } })
+    expect(await app.store.head(run.id)).toMatchObject({ status: 'failed' })
+    expect((await app.replay(run.id)).differences).toEqual([])
+  })
+
+  it('takes no edited answer that the validator refuses, and completes with one that it accepts', async () => {
+    await using app = await createApp({ capabilities: [write] })
+    const late = z.object({ line: z.string().refine((line) => !line.startsWith('No'), 'a friendly line') })
+    const run = await app.start({ ...tea, output: late, approve: 'final' })
+    for await (const ask of run.asks()) {
+      const refused = ask.edit({ by: 'ann', value: { line: 'No tea.' } })
+      await expect(refused).rejects.toMatchObject({
+        code: 'ask/invalid',
+        issues: [{ at: { pointer: '/value/line' }, message: 'a friendly line' }],
+      })
+      await ask.edit({ by: 'ann', value: { line: 'Tea.' } })
+    }
+    expect(await run.output()).toEqual({ line: 'Tea.' })
+    expect((await app.replay(run.id)).differences).toEqual([])
+  })
+
+  it('is reworked with what the validator says, where a policy orders it', async () => {
+    const seen: unknown[] = []
+    let calls = 0
+    const shorter = defineCapability({
+      id: 'write',
+      input: z.object({ topic: z.string() }),
+      output: Line,
+      run(_, { feedback }) {
+        seen.push(feedback.flatMap(({ issues = [] }) => issues.map(({ message }) => message)))
+        return { line: calls++ === 0 ? 'A long line' : 'Tea.' }
+      },
+    })
+    await using app = await createApp({ capabilities: [shorter] })
+    const again = { id: 'again', trigger: { kind: 'onValidationFail' }, action: { type: 'replan' } } as const
+    const run = await app.start({ ...tea, output: Short, policies: { runtime: [again] } })
+    expect(await run.output()).toEqual({ line: 'Tea.' })
+    expect(seen).toEqual([[], ['at most 5 letters']])
+    expect((await app.replay(run.id)).differences).toEqual([])
+  })
+
+  it('that completed without the validator stays completed, and has failed for the reader with it', async () => {
+    await using app = await createApp({ capabilities: [write] })
+    const { id } = await app.start({ ...tea, output: jsonLine })
+    expect(await app.result(id)).toMatchObject({ status: 'completed' })
+    expect(await (await app.attach(id, { output: Short })).result()).toMatchObject({
+      status: 'failed',
+      failure: 'contract/unmet',
+      error: { message: expect.stringContaining('The run has completed, but') },
+    })
+    expect(await app.result(id)).toMatchObject({ status: 'completed' })
   })
 
   it('without an answer throws an error of the package from `output`, with the issues', async () => {

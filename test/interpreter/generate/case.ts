@@ -1,7 +1,7 @@
 /** A random case: the same for the same seed. */
 import { type Random, randomFor } from '../../sim/random.ts'
 import type { Case, CaseNode, CaseOutput, CasePolicy, CaseSource, Change } from '../case.ts'
-import { featuresOf } from './features.ts'
+import { drawFeatures } from './features.ts'
 import { makeGraph } from './graph.ts'
 import { makeSources, nodeSource, suppliesByName, withUnnamed } from './inputs.ts'
 import { makeDecisions, makePolicies, policiesOnInvalid, withLabels, withStall } from './people.ts'
@@ -11,7 +11,7 @@ const nothingGiven = { v: [], s: [] }
 
 export function makeCase(seed: number): Case {
   const random = randomFor(seed, 'case')
-  const drawnFeatures = featuresOf(random, seed)
+  const drawnFeatures = drawFeatures(random, seed)
   const replans = seed % 10 === 7
   const withBodies = { iterations: drawnFeatures.iterations || changesBody(seed) }
   const features = replans ? { ...drawnFeatures, ...withBodies, steady: true } : drawnFeatures

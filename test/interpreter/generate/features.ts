@@ -27,7 +27,7 @@ export interface Features {
   readonly steady: boolean
 }
 
-export function featuresOf(random: Random, seed: number): Features {
+export function drawFeatures(random: Random, seed: number): Features {
   // A pause between two tries counts as time of the attempt: an attempt that may hang is not throttled here.
   const throttles = random.chance(0.2)
   const rewrites = random.chance(0.15)

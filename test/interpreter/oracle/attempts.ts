@@ -6,10 +6,10 @@ import type { Answer, CaseNode, CasePolicy, Decision } from '../case.ts'
 import {
   answerAt,
   capabilityId,
+  computeOutput,
+  decideEffect,
   decisionAt,
   editedOutput,
-  effectDecisionOf,
-  outputOf,
   refuses,
   unknownDecisionAt,
   type Values,
@@ -100,7 +100,7 @@ function settle(work: Work): Values | undefined {
   const decision = decisionAt(scope.given, address)
   if (node.executor === 'human') return refuses(decision) ? undefined : editedOutput(node)
   // The side effect is not approved: it is not called at all.
-  if (!work.isLacking && effectDecisionOf(scope.given, node) === 'reject') return undefined
+  if (!work.isLacking && decideEffect(scope.given, node) === 'reject') return undefined
   for (let reworks = 0; ; reworks++) {
     const result = produce(work)
     if (result.kind !== 'value') return undefined
@@ -155,7 +155,7 @@ function callOne(work: Work, candidate: number): Result {
   for (let failures = 0; failures <= node.retryMax; ) {
     const answer = answerAt(node, candidate, { address, nth: work.ended[candidate]! })
     work.ended[candidate]!++
-    const output = outputOf(node, id, inputs)
+    const output = computeOutput(node, id, inputs)
     const score = output[`s${node.key}`] as number
     const own = node.scripts[candidate]?.unlike?.output
     const breaksOwn = own !== undefined && score < own.least

@@ -62,7 +62,7 @@ export function interpretPlan(given: Case): Expected {
   }
   const cause = causes[0]
   if (cause !== undefined) return { status: 'failed', nodes: ends, cause }
-  const output = answerOf(given, ends)
+  const output = computeAnswer(given, ends)
   const lacking = lackingOutput(given, ends)
   if (lacking !== undefined) return { status: 'failed', nodes: ends, cause: `the answer lacks ${lacking}` }
   if (!hasSize(given, output)) return { status: 'failed', nodes: ends, cause: 'the answer has another size' }
@@ -72,7 +72,7 @@ export function interpretPlan(given: Case): Expected {
   return { status: 'completed', nodes: ends, output: final === 'edit' ? editedAnswer(given) : output }
 }
 
-export function answerOf(given: Case, ends: Ends): Values {
+export function computeAnswer(given: Case, ends: Ends): Values {
   const output: { [name: string]: Value } = {}
   for (const { name, value } of slots(given, ends)) if (value !== undefined) output[name] = value
   return output

@@ -6,13 +6,13 @@
 import type { Case, CaseNode, Graph, Value } from '../case.ts'
 import type { Scope } from './expected.ts'
 import { firstSupplied, interpretGraph, isCaught } from './graph.ts'
-import { answerOf, hasSize, interpretPlan, lackingOutput } from './interpret.ts'
+import { computeAnswer, hasSize, interpretPlan, lackingOutput } from './interpret.ts'
 
 export function mayBeRejected(given: Case): boolean {
   for (const nodes of ways(given)) {
     const way: Case = { ...given, nodes, policies: [], askBeforeFinish: false }
     const { nodes: ends } = interpretPlan(way)
-    if (lackingOutput(way, ends) !== undefined || !hasSize(given, answerOf(way, ends))) return true
+    if (lackingOutput(way, ends) !== undefined || !hasSize(given, computeAnswer(way, ends))) return true
   }
   return hasIdleNode(given, { given, graph: given, prefix: '', supplied: {} })
 }

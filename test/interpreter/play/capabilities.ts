@@ -10,20 +10,20 @@ import type { Life } from '../../sim/life.ts'
 import { randomFor } from '../../sim/random.ts'
 import { type Answer, allNodes, type Case, type CaseNode, type Executor } from '../case.ts'
 import { getRaoOwner, inputSchema, outputSchema, ownConditions, replanned } from '../draft.ts'
-import { answerAt, capabilityId, outputOf, type Values } from '../values.ts'
+import { answerAt, capabilityId, computeOutput, type Values } from '../values.ts'
 import { note, runId, type Stage } from './stage.ts'
 
-export function nodesOf(given: Case): CaseNode[] {
+export function listNodes(given: Case): CaseNode[] {
   return [...allNodes(given), given.extra]
 }
 
 /** With the nodes that a new plan gives to other capabilities. */
 function calledNodes(given: Case): CaseNode[] {
   const others = allNodes(replanned(given)).filter(({ variant }) => variant !== undefined)
-  return [...nodesOf(given), ...others]
+  return [...listNodes(given), ...others]
 }
 
-export function capabilitiesOf(stage: Stage, life: Life): DefinedCapability[] {
+export function defineCapabilities(stage: Stage, life: Life): DefinedCapability[] {
   return calledNodes(stage.given).flatMap((node) =>
     node.scripts.map((_, candidate) => capabilityOf(stage, life, { node, candidate })),
   )
@@ -48,7 +48,7 @@ function capabilityOf(
     kind: kindOf(executor),
     inputContract: inputSchema(node.inputs, unlike),
     outputContract: outputSchema(node, unlike),
-    ...(conditions.length > 0 && { postConditions: conditions as never }),
+    ...(conditions.length > 0 && { postConditions: conditions }),
     idempotent: node.idempotent,
     sideEffect: node.sideEffect,
     ...(getRaoOwner(node) === 'capability' && { rao: {} }),
@@ -75,7 +75,7 @@ interface LocalContext {
   readonly feedback?: readonly Feedback[]
 }
 
-export function dispatchersOf(stage: Stage, life: Life): Dispatcher[] {
+export function createDispatchers(stage: Stage, life: Life): Dispatcher[] {
   return [
     {
       kind: kindOf('agent'),
@@ -192,7 +192,7 @@ function resultOf(stage: Stage, asked: Asked, answer: Answer, rao: boolean): Att
 /** What was done under a key is not done again: a call under it brings what the first one was for. */
 function valueFor({ keyed }: Stage, { node, candidate, inputs, key = '' }: Asked, answer: Answer): Json {
   const meant = keyed.get(key) ?? inputs
-  const value = outputOf(node, capabilityId(node, candidate), meant) as { [name: string]: Json }
+  const value = computeOutput(node, capabilityId(node, candidate), meant) as { [name: string]: Json }
   return answer.kind === 'bad-value' ? { ...value, [`s${node.key}`]: 'a lot' } : value
 }
 
@@ -241,7 +241,7 @@ function waitForMail({ world, mailbox }: Stage, life: Life, call: AcceptedCall) 
 const apology = "I'm sorry, but I can't help with that."
 
 /** The models of a case: what they write is read as any other model's text. */
-export function providerOf(stage: Stage, life: Life): Provider {
+export function createProvider(stage: Stage, life: Life): Provider {
   return {
     name: 'case',
     free: true,

@@ -3,16 +3,16 @@ import { ProvisoError } from '../../../src/base/errors/error.ts'
 import type { Ask } from '../../../src/domain/ask.ts'
 import type { Case, CaseNode, Value } from '../case.ts'
 import {
+  decideEffect,
   decisionAt,
   editedAnswer,
   editedOutput,
   editedShown,
-  effectDecisionOf,
   isInterrupted,
   mayEdit,
   unknownDecisionAt,
 } from '../values.ts'
-import { nodesOf } from './capabilities.ts'
+import { listNodes } from './capabilities.ts'
 import { note, runId, type Stage } from './stage.ts'
 
 export function answerAsks(stage: Stage): { leave(): void } {
@@ -54,7 +54,7 @@ function ignoreLate(cause: unknown): void {
 
 /** The reply to the nth ask of its kind about its node; undefined where no person answers. */
 function replyTo(given: Case, ask: Ask, nth: number): object | undefined {
-  const node = nodesOf(given).find(({ id }) => id === ask.nodeId?.split('.').at(-1))
+  const node = listNodes(given).find(({ id }) => id === ask.nodeId?.split('.').at(-1))
   const subject = ask.kind === 'final' ? 'final' : ask.kind === 'policy' ? ask.policyId : ask.nodeId
   const decision = decisionAt(given, subject ?? '')
   const reject = { decision: 'reject', note }
@@ -76,7 +76,7 @@ function replyTo(given: Case, ask: Ask, nth: number): object | undefined {
       return { decision: said === 'reject' ? said : 'approve' }
     }
     case 'side_effect':
-      return { decision: node ? effectDecisionOf(given, node) : 'approve' }
+      return { decision: node ? decideEffect(given, node) : 'approve' }
     case 'policy':
       return { decision: decision === 'reject' ? 'reject' : 'approve' }
     case 'final':

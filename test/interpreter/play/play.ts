@@ -12,12 +12,12 @@ import type { DraftRequest } from '../../../src/domain/ports/planner.ts'
 import { createFaults, noFaults } from '../../sim/faults.ts'
 import { createNews, faultyStore, type StoreContext } from '../../sim/faulty-store.ts'
 import { createLedger, type Ledger } from '../../sim/ledger.ts'
-import { clockOf, type Life } from '../../sim/life.ts'
+import { createLifeClock, type Life } from '../../sim/life.ts'
 import { randomFor } from '../../sim/random.ts'
 import { createWorld, type World } from '../../sim/world.ts'
 import { askMs, type Case } from '../case.ts'
-import { draftOf, envelopeOf, replanned } from '../draft.ts'
-import { capabilitiesOf, dispatchersOf, providerOf } from './capabilities.ts'
+import { buildDraft, buildEnvelope, replanned } from '../draft.ts'
+import { createDispatchers, createProvider, defineCapabilities } from './capabilities.ts'
 import { answerAsks } from './people.ts'
 import { type PlayedCall, runId, type Stage } from './stage.ts'
 
@@ -127,17 +127,17 @@ function createStage(given: Case, world: World, maxCalls: number | undefined): S
     current = life
     const app = await createApp({
       store: given.crashes ? faultyStore(context, life) : observed(store, ledger),
-      capabilities: capabilitiesOf(stage, life),
-      dispatchers: dispatchersOf(stage, life),
-      providers: [providerOf(stage, life)],
+      capabilities: defineCapabilities(stage, life),
+      dispatchers: createDispatchers(stage, life),
+      providers: [createProvider(stage, life)],
       planner: {
         name: 'case',
         async draft(request) {
           stage.planRequests.push(request)
-          return draftOf(replanned(given), maxCalls) as unknown as Draft
+          return buildDraft(replanned(given), maxCalls) as unknown as Draft
         },
       },
-      clock: clockOf(world, life),
+      clock: createLifeClock(world, life),
       owner: `p.${life.nth}`,
       env: {},
       leaseMs,
@@ -151,7 +151,7 @@ function createStage(given: Case, world: World, maxCalls: number | undefined): S
     stage.app = app
     if (ledger.journals.has(runId)) return
     app
-      .prepare(envelopeOf(given), { runId, draft: draftOf(given, maxCalls) })
+      .prepare(buildEnvelope(given), { runId, draft: buildDraft(given, maxCalls) })
       .start()
       .catch((cause: unknown) => {
         if (life.alive && !(cause instanceof ProvisoError && cause.code === 'run/exists'))

@@ -5,8 +5,11 @@ import type { Draft, DraftNode } from '../../../src/domain/plan.ts'
 import { api, envelope, local, type Served, serve } from '../../server/support.ts'
 
 const S = { type: 'string' } as const
-const obj = (properties: { readonly [name: string]: unknown }) =>
-  ({ type: 'object', properties, required: Object.keys(properties) }) as never
+const obj = (properties: { readonly [name: string]: unknown }) => ({
+  type: 'object',
+  properties,
+  required: Object.keys(properties),
+})
 
 interface Shown {
   readonly requestId: string

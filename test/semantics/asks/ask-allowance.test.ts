@@ -69,10 +69,9 @@ describe('a limit below what the plan may ask', () => {
   })
   const found = async (more: object, given: object) => {
     const app = await open({ capabilities: [says('w', ['{"text":"x"}']), local('h', () => ({ text: '' }))] })
-    const { runId } = await app.run(
-      envelope({ outputContract: { schema: { type: 'array' } }, ...given }) as never,
-      { draft: draft(more) as never },
-    )
+    const { runId } = await app.run(envelope({ outputContract: { schema: { type: 'array' } }, ...given }), {
+      draft: draft(more),
+    })
     const { infos } = (await app.state(runId))?.plan?.diagnostics ?? { infos: [] }
     return infos.filter(({ details }) => details?.['code'] === 'plan/may-exceed-limit')
   }
@@ -102,7 +101,7 @@ it('hitlRequiredFor may name a node of a body: no warning', async () => {
   })
   const body = { nodes: [{ id: 'w', capabilityId: 'dbl', inputs: { x: { input: '/item' } } }] }
   const nodes = [{ id: 'each', inputs: { items: { value: [1] } }, map: {}, body }]
-  const begun = await app.run(given, { draft: { nodes, output: { node: 'each' } } as never })
+  const begun = await app.run(given, { draft: { nodes, output: { node: 'each' } } })
   expect(begun.status).toBe('awaiting_hitl')
   expect(begun.warnings ?? []).toEqual([])
 })

@@ -3,9 +3,9 @@ import { describe, expect, it } from 'vitest'
 import { createMemoryStore } from '../../../src/adapters/stores/memory/memory.ts'
 import type { Json } from '../../../src/base/json.ts'
 import { verifyHistory } from '../../../src/engine/verify/verify.ts'
-import { answer, envelope, journal, leave, local, open, text, typesOf } from '../../journeys/support.ts'
+import { answer, envelope, journal, leave, listTypes, local, open, text } from '../../journeys/support.ts'
 
-const object = (properties: object, more: object = {}) => ({ type: 'object', properties, ...more }) as never
+const object = (properties: object, more: object = {}) => ({ type: 'object', properties, ...more })
 const a = { a: { type: 'string' } }
 const b = { b: { type: 'integer' } }
 
@@ -49,7 +49,7 @@ describe('a node whose input does not satisfy its contract', () => {
       schema: text,
       decisions: ['edit', 'answer', 'reject'],
     })
-    expect(typesOf(await journal(app, runId))).not.toContain('node_error')
+    expect(listTypes(await journal(app, runId))).not.toContain('node_error')
     await answer(app, runId, 'answer', { text: 'By hand' })
     expect(await app.result(runId)).toMatchObject({ status: 'completed', output: { text: 'By hand' } })
     expect(calls).toEqual([])

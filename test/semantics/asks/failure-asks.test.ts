@@ -1,6 +1,6 @@
 /** A person who is asked about a failure sees what failed, and can give the value. */
 import { describe, expect, it } from 'vitest'
-import { answer, envelope, journal, local, open, rao, says, typesOf } from '../../journeys/support.ts'
+import { answer, envelope, journal, listTypes, local, open, rao, says } from '../../journeys/support.ts'
 
 const wrong = () => local('write', () => ({ text: 7 }))
 const draft = (more: object = {}) => ({ nodes: [{ id: 'write', capabilityId: 'write', ...more }] })
@@ -17,7 +17,7 @@ describe('an ask about a failure', () => {
       schema: { required: ['text'] },
       decisions: ['edit', 'answer', 'reject'],
     })
-    expect(typesOf(await journal(app, runId))).not.toContain('node_error')
+    expect(listTypes(await journal(app, runId))).not.toContain('node_error')
     await expect(answer(app, runId, 'edit', { text: 8 })).rejects.toMatchObject({ code: 'ask/invalid' })
     await answer(app, runId, 'edit', { text: 'Tea' })
     expect(await app.result(runId)).toMatchObject({ status: 'completed', output: { text: 'Tea' } })

@@ -8,8 +8,11 @@ import type { DraftNode } from '../../../src/domain/plan.ts'
 import { journal, local, open } from '../../journeys/support.ts'
 
 const S = { type: 'string' } as const
-const obj = (properties: { readonly [name: string]: unknown }) =>
-  ({ type: 'object', properties, required: Object.keys(properties) }) as never
+const obj = (properties: { readonly [name: string]: unknown }) => ({
+  type: 'object',
+  properties,
+  required: Object.keys(properties),
+})
 
 /** The feedback that each attempt received, by node. */
 type Seen = { [nodeId: string]: (readonly Feedback[])[] }
@@ -64,7 +67,7 @@ describe('feedback about an item of a map', () => {
     const seen: Seen = {}
     const app = await open({ capabilities: [liner(seen)] })
     const draft = mapping({ onItemFail: 'collect', concurrency: 1 })
-    const done = await app.run(list(['a', 'bad', 'c', 'd']) as never, { draft })
+    const done = await app.run(list(['a', 'bad', 'c', 'd']), { draft })
     expect(done.status).toBe('completed')
     expect([seen['m[2].k'], seen['m[3].k']]).toEqual([[[]], [[]]])
   })
@@ -73,7 +76,7 @@ describe('feedback about an item of a map', () => {
     const seen: Seen = {}
     const app = await open({ capabilities: [liner(seen)] })
     const draft = mapping({ onItemFail: 'collect' })
-    const { runId } = await app.run(list(['a', 'b', 'c'], approveEach) as never, { draft })
+    const { runId } = await app.run(list(['a', 'b', 'c'], approveEach), { draft })
     await say(app, runId, 'm[2].k', { rejectAction: 'fail', note: 'about item 2' })
     await say(app, runId, 'm[0].k', { note: 'about item 0' })
     expect(seen['m[0].k']?.map(notes)).toEqual([[], ['about item 0']])
@@ -84,7 +87,7 @@ describe('feedback about an item of a map', () => {
     const seen: Seen = {}
     const app = await open({ capabilities: [liner(seen)] })
     const policies = { planner: { directives: { askBeforeFinish: true } } }
-    const { runId } = await app.run(list(['a', 'b'], { policies }) as never, { draft: mapping({}) })
+    const { runId } = await app.run(list(['a', 'b'], { policies }), { draft: mapping({}) })
     const [ask] = await app.store.asks({ runId, status: 'pending' })
     const { requestId, valueHash } = ask!
     await app.reply(runId, { requestId, valueHash, by: 'ann', decision: 'reject', note: 'Shorter' })
@@ -123,7 +126,7 @@ describe('feedback about a round of a loop', () => {
   it('reaches later rounds where a person spoke about the state', async () => {
     const seen: Seen = {}
     const app = await open({ capabilities: [liner(seen)] })
-    const { runId } = await app.run(looping as never, { draft: loop({ node: 'k', pointer: '/line' }) })
+    const { runId } = await app.run(looping, { draft: loop({ node: 'k', pointer: '/line' }) })
     await say(app, runId, 'l#1.k', { note: 'Keep it short' })
     await say(app, runId, 'l#1.k', approve)
     expect(seen['l#1.k']?.map(notes)).toEqual([[], ['Keep it short']])
@@ -134,7 +137,7 @@ describe('feedback about a round of a loop', () => {
   it('stays in its round where it is about something else', async () => {
     const seen: Seen = {}
     const app = await open({ capabilities: [liner(seen)] })
-    const { runId } = await app.run(looping as never, { draft: loop({ node: 'note', pointer: '/line' }) })
+    const { runId } = await app.run(looping, { draft: loop({ node: 'note', pointer: '/line' }) })
     await say(app, runId, 'l#1.k', { note: 'Not this one' })
     await say(app, runId, 'l#1.k', approve)
     expect(seen['l#2.k']?.map(notes)).toEqual([[]])
@@ -176,7 +179,7 @@ describe('a policy that asks about a node of an item, and wants it made again af
       output: { node: 'u', pointer: '/up' },
     }
     const draft = mapping({ concurrency: 1 }, { body: deep })
-    const { runId } = await app.run(list(['a', 'b'], asks()) as never, { draft })
+    const { runId } = await app.run(list(['a', 'b'], asks()), { draft })
     const [ask] = await app.store.asks({ runId, status: 'pending' })
     expect(ask).toMatchObject({ kind: 'policy', nodeId: 'm[0].k', rejectAction: { type: 'retry' } })
     await say(app, runId, 'm[0].k', { note: 'Once more' })
@@ -190,7 +193,7 @@ describe('a policy that asks about a node of an item, and wants it made again af
   it('does so for the last node of an item, which does not end before the reply', async () => {
     const seen: Seen = {}
     const app = await open({ capabilities: [liner(seen)] })
-    const { runId } = await app.run(list(['a', 'b'], asks({ maxAttempts: 1 })) as never, {
+    const { runId } = await app.run(list(['a', 'b'], asks({ maxAttempts: 1 })), {
       draft: mapping({ concurrency: 1 }),
     })
     const types = (await journal(app, runId)).map(({ type }) => type)

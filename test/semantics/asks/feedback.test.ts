@@ -12,7 +12,7 @@ import type { DraftRequest, Planner } from '../../../src/domain/ports/planner.ts
 import type { Provider } from '../../../src/domain/ports/provider.ts'
 import type { JsonSchema } from '../../../src/index.ts'
 import { modelPlanner } from '../../../src/plan/index.ts'
-import { answer, envelope, journal, leave, local, open, text, typesOf } from '../../journeys/support.ts'
+import { answer, envelope, journal, leave, listTypes, local, open, text } from '../../journeys/support.ts'
 
 const draft = { nodes: [{ id: 'write', capabilityId: 'write' }] }
 const approved = (policies: object = {}) =>
@@ -81,7 +81,7 @@ describe('a rejected answer', () => {
     await answer(app, runId, 'approve')
     expect(await app.result(runId)).toMatchObject({ status: 'completed', output: { text: 'write 2' } })
     const events = await journal(app, runId)
-    expect(typesOf(events)).toContain('feedback_recorded')
+    expect(listTypes(events)).toContain('feedback_recorded')
     const reopened = events.find(({ type }) => type === 'nodes_reopened')
     expect(reopened?.payload).toMatchObject({ nodes: ['write'], downstream: [], round: 1 })
   })

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import type { App } from '../../../src/app.ts'
 import type { Json } from '../../../src/base/json.ts'
 import type { Reply } from '../../../src/domain/ask.ts'
-import { journal, local, open, typesOf } from '../../journeys/support.ts'
+import { journal, listTypes, local, open } from '../../journeys/support.ts'
 
 const S = { type: 'string' } as const
 const obj = (properties: { readonly [name: string]: unknown }) =>
@@ -211,7 +211,7 @@ describe('a rejected routing node', () => {
     const [ask] = await app.store.asks({ runId })
     const { requestId = '', valueHash = '' } = ask ?? {}
     await app.reply(runId, { requestId, valueHash, by: 'ann', decision: 'reject', note: 'no' })
-    expect(typesOf(await journal(app, runId))).not.toContain('nodes_reopened')
+    expect(listTypes(await journal(app, runId))).not.toContain('nodes_reopened')
     waiting[0]?.()
     await expect.poll(() => waiting.length).toBe(2)
     expect(calls).toEqual(['k', 'k'])
@@ -263,7 +263,7 @@ it('a rejected map is made again under a new plan: none of its items counts', as
   const { app, calls, runId } = await begin('a map')
   expect(calls).toHaveLength(2)
   await reply(app, runId, { decision: 'reject', rejectAction: 'replan' })
-  expect(typesOf(await journal(app, runId))).toContain('plan_requested')
+  expect(listTypes(await journal(app, runId))).toContain('plan_requested')
   expect(calls.filter((id) => id.startsWith('each['))).toHaveLength(2)
 })
 

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import type { App } from '../../../src/app.ts'
 import type { Json } from '../../../src/base/json.ts'
-import { answer, envelope, journal, local, open, says, text, typesOf } from '../../journeys/support.ts'
+import { answer, envelope, journal, listTypes, local, open, says, text } from '../../journeys/support.ts'
 
 const asking = (action: object = {}, more: object = {}) => ({
   runtime: [
@@ -40,7 +40,7 @@ describe('a policy that asks about an invalid output', () => {
       rejectActions: ['fail', 'retry', 'replan'],
     })
     const events = await journal(app, runId)
-    expect(typesOf(events)).not.toContain('node_error')
+    expect(listTypes(events)).not.toContain('node_error')
     expect(events.filter((e) => e.type === 'timer_set' && e.payload.purpose.kind === 'retry')).toEqual([])
     await expect(answer(app, runId, 'approve')).rejects.toMatchObject({ code: 'ask/invalid' })
     await expect(answer(app, runId, 'edit', { text: 8 })).rejects.toMatchObject({ code: 'ask/invalid' })
@@ -73,7 +73,7 @@ describe('a policy that asks about an invalid output', () => {
         notes.push(feedback.map(({ note }) => note))
         return ++calls === 1 ? { text: 7 } : { text: 'Tea' }
       },
-    } as never)
+    })
     const app = await open({ capabilities: [write] })
     const { runId } = await app.run(envelope({ policies: asking() }), { draft: draft() })
     await reject(app, runId, { rejectAction: 'retry', note: 'Words, please' })

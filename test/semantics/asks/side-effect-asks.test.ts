@@ -5,8 +5,7 @@ import type { DraftRequest } from '../../../src/domain/ports/planner.ts'
 import { api, envelope, local, serve, text } from '../../server/support.ts'
 
 const S = { type: 'string' } as const
-const obj = (properties: object) =>
-  ({ type: 'object', properties, required: Object.keys(properties) }) as never
+const obj = (properties: object) => ({ type: 'object', properties, required: Object.keys(properties) })
 
 const read: Draft['nodes'][number] = { id: 'read', capabilityId: 'read' }
 const publishing: Draft = {

@@ -96,7 +96,7 @@ ${step}
     const compiled = compile(yaml(step), { input: 'tea' })
     const app = await open({
       providers: [compatible({ baseURL: server.url })],
-      capabilities: compiled.capabilities.map((each) => ({ ...each })) as never,
+      capabilities: compiled.capabilities.map((each) => ({ ...each })),
     })
     const done = await app.run(compiled.envelope, { draft: compiled.draft })
     return { done, server, app }
@@ -151,7 +151,7 @@ steps:
     const compiled = compile(yaml, { input: 'tea' })
     const app = await open({
       providers: [compatible({ baseURL: server.url })],
-      capabilities: compiled.capabilities.map((each) => ({ ...each })) as never,
+      capabilities: compiled.capabilities.map((each) => ({ ...each })),
     })
     const done = await app.run(compiled.envelope, { draft: compiled.draft })
     expect(done).toMatchObject({ status: 'completed', output: { text: 'Tea' } })

@@ -20,7 +20,7 @@ function writer(hanging = 0) {
       begin()
       return keys.length > hanging ? { text: `text ${keys.length}` } : new Promise<Json>(() => {})
     },
-  } as never)
+  })
   return { capability, keys, begun }
 }
 

@@ -13,11 +13,14 @@ import {
   wanted,
   writer,
 } from '../../agents/support.ts'
-import { answer, envelope, journal, local, open, typesOf } from '../../journeys/support.ts'
+import { answer, envelope, journal, listTypes, local, open } from '../../journeys/support.ts'
 
 const S = { type: 'string' } as const
-const obj = (properties: { readonly [name: string]: unknown }) =>
-  ({ type: 'object', properties, required: Object.keys(properties) }) as never
+const obj = (properties: { readonly [name: string]: unknown }) => ({
+  type: 'object',
+  properties,
+  required: Object.keys(properties),
+})
 
 /** Fired once the call is under way. */
 const again = { id: 'again', trigger: { kind: 'manual' }, action: { type: 'replan' } }
@@ -50,7 +53,7 @@ function payment(more: object) {
         started()
         if (calls.length > 1) settle({ receipt: `number ${calls.length}` })
       }),
-  } as never)
+  })
   return { capability, calls, first }
 }
 
@@ -117,7 +120,7 @@ describe.each(plans)('a new plan while a call hangs: %s', (_, draft) => {
     expect(result).toMatchObject({ status: 'completed', output: { receipt: 'number 2' } })
     expect(calls.map(({ key }) => key)).toEqual([calls[0]?.key, calls[0]?.key])
     const events = await journal(app, runId)
-    expect(typesOf(events)).not.toContain('hitl_request')
+    expect(listTypes(events)).not.toContain('hitl_request')
     expect((await app.replay(runId)).differences).toEqual([])
   })
 })
@@ -148,7 +151,7 @@ describe('a plan with other calls of the same capability', () => {
       { idempotent: false, sideEffect: true },
       undefined,
       {
-        planner: planner({ nodes: [pay('a', 'ann')] }, { nodes: [pay('b', 'ben')] }) as never,
+        planner: planner({ nodes: [pay('a', 'ann')] }, { nodes: [pay('b', 'ben')] }),
       },
     )
     expect(result.status).toBe('awaiting_hitl')
@@ -206,7 +209,7 @@ describe('a plan with other calls of the same capability', () => {
     expect(done.inDoubt?.[0]?.idempotencyKey).toBe(calls[0]?.key)
     const events = await journal(app, runId)
     expect(payloads(events, 'complete')).toMatchObject([{ inDoubt: done.inDoubt }])
-    expect(typesOf(events)).not.toContain('hitl_request')
+    expect(listTypes(events)).not.toContain('hitl_request')
     expect(calls).toHaveLength(1)
   })
 
@@ -216,7 +219,7 @@ describe('a plan with other calls of the same capability', () => {
         { nodes: [pay('a', 'ann')] },
         { nodes: [pay('b', 'ann')] },
         { nodes: [pay('c', 'ann')] },
-      ) as never,
+      ),
     })
     await app.trigger(runId, { policyId: 'again', by: 'ann' })
     await app.result(runId)
@@ -238,7 +241,7 @@ describe('an agent that has accepted a call (202) when a new plan is made', () =
     )
     const draft = { nodes: [{ id: 'w', capabilityId: 'writer.en' }] }
     const policies = { planner: { selection: { require: ['writer.en'] } }, runtime: [again] }
-    const { id: runId } = await served.app.start(wanted({ policies }) as never, { draft })
+    const { id: runId } = await served.app.start(wanted({ policies }), { draft })
     for await (const event of served.app.watch(runId)) if (event.type === 'attempt_accepted') break
     await served.app.trigger(runId, { policyId: 'again', by: 'ann' })
     return { ...served, runId, key, later, received: later.received[0] as ReceivedCall }

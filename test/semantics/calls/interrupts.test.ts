@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import type { AppOptions } from '../../../src/app.ts'
 import type { Json } from '../../../src/base/json.ts'
 import type { EventPayloads, EventType, JournalEvent } from '../../../src/domain/event.ts'
-import { answer, envelope, journal, local, open, typesOf } from '../../journeys/support.ts'
+import { answer, envelope, journal, listTypes, local, open } from '../../journeys/support.ts'
 
 const one = { nodes: [{ id: 'write', capabilityId: 'write' }] }
 /** As long as a call that hangs would hold up its run. */
@@ -42,7 +42,7 @@ function hangsOnce(more: object = {}) {
         started()
         if (calls.length > 1) resolve({ text: 'Tea' })
       }),
-  } as never)
+  })
   return { capability, calls, first }
 }
 
@@ -184,7 +184,7 @@ describe('a call that must not be repeated, interrupted', () => {
     const app = await open({ planner, capabilities: [capability, other] })
     const done = await app.run(under(late({ type: 'replan' })))
     expect(done).toMatchObject({ status: 'completed', output: { text: 'Coffee' } })
-    expect(typesOf(await journal(app, done.runId))).not.toContain('hitl_request')
+    expect(listTypes(await journal(app, done.runId))).not.toContain('hitl_request')
     expect(done.inDoubt).toMatchObject([
       { nodeId: 'write', attempt: 1, planVersion: 1, capabilityId: 'write' },
     ])

@@ -119,7 +119,7 @@ describe('a node that a model plans', () => {
       providers: [provider],
       planner: { mode: 'model', model: 'test/m' },
       capabilities: [capability],
-    } as never)
+    })
     expect((await app.run(envelope())).status).toBe('failed')
     expect(calls.count).toBe(times)
   })

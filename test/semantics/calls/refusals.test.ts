@@ -120,7 +120,7 @@ async function runPipeline(step: string, replies: Parameters<typeof openAiServer
   const compiled = compile(yaml(step), { input: 'tea', aros })
   const app = await open({
     providers: [compatible({ baseURL: server.url })],
-    capabilities: compiled.capabilities.map((each) => ({ ...each })) as never,
+    capabilities: compiled.capabilities.map((each) => ({ ...each })),
   })
   const done = await app.run(compiled.envelope, { draft: compiled.draft })
   return { done, server, events: await journal(app, done.runId) }

@@ -329,7 +329,7 @@ steps:
       ...patient,
       clock: createQuickClock(),
       providers: [compatible({ baseURL: server.url })],
-      capabilities: compiled.capabilities.map((each) => ({ ...each })) as never,
+      capabilities: compiled.capabilities.map((each) => ({ ...each })),
     })
     const done = await app.run(compiled.envelope, { draft: compiled.draft })
     expect(done).toMatchObject({ status: 'completed', output: { text: 'Tea' } })

@@ -1,6 +1,6 @@
 /** Steps of a pipeline behind a choice: only the branch that was taken runs, and what the other would have left is absent. */
 import { describe, expect, it } from 'vitest'
-import { inputOf, run } from '../../pipelines/support.ts'
+import { readInput, run } from '../../pipelines/support.ts'
 
 const agents = `
 version: "0.1"
@@ -13,8 +13,8 @@ agents:
     output_schema: { type: object, properties: { score: { type: number } }, required: [score] }
 `
 
-const echo = (score: number) => (request: Parameters<typeof inputOf>[0]) =>
-  JSON.stringify(request.schema ?? '').includes('score') ? `{"score":${score}}` : String(inputOf(request))
+const echo = (score: number) => (request: Parameters<typeof readInput>[0]) =>
+  JSON.stringify(request.schema ?? '').includes('score') ? `{"score":${score}}` : String(readInput(request))
 
 describe('a conditional whose branches both read an earlier step', () => {
   const text = `${agents}

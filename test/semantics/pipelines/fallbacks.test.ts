@@ -102,13 +102,14 @@ describe('the settings of a fallback', () => {
     const [first, spare] = draft.nodes
     expect(first).toMatchObject({
       timeoutMs: 9_000,
-      data: { processing: { max_output_tokens: 777, structured_output: 'openai_json' } },
+      data: { modelSettings: { maxOutputTokens: 777 }, processing: { structured_output: 'openai_json' } },
     })
     expect(spare).toMatchObject({
       timeoutMs: 1_000,
       retry: { max: 3 },
       data: {
-        processing: { max_output_tokens: 55, structured_output: 'off', repair: { enable_llm: false } },
+        modelSettings: { maxOutputTokens: 55 },
+        processing: { structured_output: 'off', repair: { enable_llm: false } },
       },
     })
   })
@@ -136,7 +137,7 @@ describe('a capability of your own', () => {
       inputContract: { type: 'object', required: ['topic'], properties: { topic: { type } } },
       outputContract: { type: 'object', required: ['text'], properties: { text: { type: 'string' } } },
       run: ({ topic }: { topic: string }) => ({ text: `own ${topic}` }),
-    } as never)
+    })
   const topic = 'input_schema: { type: object, required: [topic], properties: { topic: { type: string } } }\n'
 
   it.each(['{{ input }}', '{{ initial_input }}'])(

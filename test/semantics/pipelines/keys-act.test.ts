@@ -8,7 +8,7 @@ import {
   type SeenImports,
   validatePipeline,
 } from '../../../src/pipeline/index.ts'
-import { compile, inputOf, pipelineOf, problems, run } from '../../pipelines/support.ts'
+import { compile, problems, readInput, readPipeline, run } from '../../pipelines/support.ts'
 
 const inner = `agents: { s: { model: test/inner } }
 steps:
@@ -23,15 +23,15 @@ ${more}steps:
 
 /** A pipeline with what it imports as `k`. */
 function withImport(text: string, imported: string): Pipeline {
-  const pipeline = pipelineOf(text)
-  const k = { at: '/imports/k', path: 'k.yaml', pipeline: pipelineOf(imported) }
+  const pipeline = readPipeline(text)
+  const k = { at: '/imports/k', path: 'k.yaml', pipeline: readPipeline(imported) }
   return { ...pipeline, imports: new Map([['k', k]]) }
 }
 
 function findings(text: string, imported = inner) {
   const read = readYaml(text, 'p.yaml')
   if (!read.ok) throw new Error('this is no YAML')
-  const imports: SeenImports = new Map([['k', { pipeline: pipelineOf(imported), issues: [] }]])
+  const imports: SeenImports = new Map([['k', { pipeline: readPipeline(imported), issues: [] }]])
   return validatePipeline(read.document, { imports }).issues
 }
 
@@ -121,9 +121,9 @@ describe('what a step says of an import holds', () => {
   it('its fallback answers for all of it when a step of it fails, and only then', async () => {
     const two = `${inner}  - { name: r, agent: s, input: "second {{ previous_step }}" }\n`
     const pipeline = withImport(outer('fallback: agents.spare'), two)
-    const answer = (fails: boolean) => (request: Parameters<typeof inputOf>[0]) => {
-      if (request.model.includes('spare')) return `spare ${JSON.stringify(inputOf(request))}`
-      if (fails && String(inputOf(request)).startsWith('second')) throw new Error('down')
+    const answer = (fails: boolean) => (request: Parameters<typeof readInput>[0]) => {
+      if (request.model.includes('spare')) return `spare ${JSON.stringify(readInput(request))}`
+      if (fails && String(readInput(request)).startsWith('second')) throw new Error('down')
       return 'first'
     }
     expect(await run(pipeline, answer(true))).toMatchObject({

@@ -3,7 +3,7 @@ import { createApp, type DefinedCapability } from '../../../src/app.ts'
 import type { Json } from '../../../src/base/json.ts'
 import { arosConfig, compilePipeline, describeSourceIssue } from '../../../src/pipeline/index.ts'
 import { openAiServer } from '../../models/openai-server.ts'
-import { pipelineOf } from '../../pipelines/support.ts'
+import { readPipeline } from '../../pipelines/support.ts'
 
 export interface Asked {
   readonly model: string
@@ -37,7 +37,7 @@ export async function runOnServer(yaml: string, options: ServerRunOptions): Prom
     asked.push(request)
     return { text: answer(request) }
   })
-  const compiled = compilePipeline(pipelineOf(yaml), {
+  const compiled = compilePipeline(readPipeline(yaml), {
     input,
     aros: arosConfig(aros),
     capabilities: own.map(({ capability }) => capability),

@@ -3,12 +3,16 @@ import { describe, expect, it } from 'vitest'
 import { compatible } from '../../../src/adapters/providers/compatible.ts'
 import { defineCapability } from '../../../src/app.ts'
 import type { Json } from '../../../src/base/json.ts'
-import { envelope, journal, local, open, text, typesOf } from '../../journeys/support.ts'
+import { envelope, journal, listTypes, local, open, text } from '../../journeys/support.ts'
 import { serveModel } from '../../models/serve-model.ts'
 
 const S = { type: 'string' } as const
-const obj = (properties: { readonly [name: string]: unknown }, more: object = {}) =>
-  ({ type: 'object', properties, required: Object.keys(properties), ...more }) as never
+const obj = (properties: { readonly [name: string]: unknown }, more: object = {}) => ({
+  type: 'object',
+  properties,
+  required: Object.keys(properties),
+  ...more,
+})
 
 const calls: { id: string; inputs: Json }[] = []
 const defineAlternate = (id: string, input: object, output: object = text) =>
@@ -28,8 +32,9 @@ const down = (input: object = obj({ topic: S })) =>
     },
     { inputContract: input as never },
   )
-const draft = (alternates: readonly string[], more: object = {}) =>
-  ({ nodes: [{ id: 'x', capabilityId: 'down', alternates, ...more }] }) as never
+const draft = (alternates: readonly string[], more: object = {}) => ({
+  nodes: [{ id: 'x', capabilityId: 'down', alternates, ...more }],
+})
 
 interface Found {
   readonly nodeId?: string
@@ -110,7 +115,7 @@ describe('an alternate that can never replace the capability', () => {
     const schema = obj({ texts: { type: 'array' } })
     const asked = { ...envelope(), outputContract: { schema } }
     const done = await app.run(asked, {
-      draft: { nodes: [each], output: { properties: { texts: { node: 'each' } } } } as never,
+      draft: { nodes: [each], output: { properties: { texts: { node: 'each' } } } },
     })
     expect(done.status).toBe('completed')
     const said = JSON.stringify(await journal(app, done.runId))
@@ -133,7 +138,7 @@ describe('an alternate whose inputs depend on the run', () => {
   ]
   const begin = async (value: Json, alternates: readonly string[] = ['number', 'word']) => {
     calls.length = 0
-    const make = local('make', () => ({ topic: value }), { outputContract: any as never })
+    const make = local('make', () => ({ topic: value }), { outputContract: any })
     const app = await open({
       capabilities: [
         down(any),
@@ -167,7 +172,7 @@ describe('an alternate whose inputs depend on the run', () => {
     expect(done).toMatchObject({ status: 'failed', failure: 'attempt/provider_error' })
     expect(done.error?.message).toContain('it is down')
     expect(calls).toEqual([])
-    expect(typesOf(events).filter((type) => type === 'attempt_start')).toHaveLength(2)
+    expect(listTypes(events).filter((type) => type === 'attempt_start')).toHaveLength(2)
   })
 })
 
@@ -282,7 +287,7 @@ describe('an alternate whose answer breaks its own output contract', () => {
     const schema = obj({ texts: { type: 'array', items: S } })
     const done = await app.run(
       { ...envelope(), outputContract: { schema } },
-      { draft: { nodes: [each], output: { properties: { texts: { node: 'each' } } } } as never },
+      { draft: { nodes: [each], output: { properties: { texts: { node: 'each' } } } } },
     )
     expect(done).toMatchObject({ status: 'completed', output: { texts: ['by spare'] } })
   })

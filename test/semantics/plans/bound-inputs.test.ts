@@ -25,12 +25,12 @@ async function run(draft: { nodes: object[]; [key: string]: unknown }, made: Jso
     capabilities: [
       local('any', called),
       local('other', called),
-      local('optional', () => made, { outputContract: optional as never }),
-      local('open', () => made, { outputContract: object as never }),
+      local('optional', () => made, { outputContract: optional }),
+      local('open', () => made, { outputContract: object }),
       local('never', () => ({ text: 'x' }), {
-        outputContract: { ...text, additionalProperties: false } as never,
+        outputContract: { ...text, additionalProperties: false },
       }),
-      local('lost', () => ({}), { outputContract: object as never }),
+      local('lost', () => ({}), { outputContract: object }),
     ],
   })
   const result = await app.run(envelope, { draft: draft as never })

@@ -10,8 +10,7 @@ import { api, envelope, local, serve, text } from '../../server/support.ts'
 import { runCommand } from '../../support.ts'
 
 const S = { type: 'string' } as const
-const obj = (properties: object) =>
-  ({ type: 'object', properties, required: Object.keys(properties) }) as never
+const obj = (properties: object) => ({ type: 'object', properties, required: Object.keys(properties) })
 const noAnswer = { selection: { forbid: ['proviso.answer', 'proviso.structure'] } }
 
 /** Words of drafts: only their authors can follow such advice. */
@@ -153,7 +152,7 @@ describe('a caller of the HTTP API without a draft', () => {
         return { nodes: [] }
       },
     }
-    await endOverHttp(wish({}), { planner: planner as never })
+    await endOverHttp(wish({}), { planner: planner })
     expect(seen[0]?.suggestion).toMatch(/^Add a node with write/)
     expect(JSON.stringify(seen)).not.toContain('forPlanner')
   })

@@ -100,7 +100,7 @@ describe('an alternate without a provider', () => {
       ],
       output: { properties: { texts: { node: 'each' } } },
     }
-    const done = await app.run({ ...envelope, outputContract: { schema: list } }, { draft: draft as never })
+    const done = await app.run({ ...envelope, outputContract: { schema: list } }, { draft: draft })
     expect(done).toMatchObject({ status: 'completed', output: { texts: [{ text: 'one' }, { text: 'one' }] } })
     const said = JSON.stringify(await app.store.read(done.runId, 0))
     expect(said).toContain('plan/stand-in-inactive')

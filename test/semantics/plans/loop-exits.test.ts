@@ -75,8 +75,8 @@ it('names an inactive capability in a body first, and the other findings as its 
   const gone = local('gone', () => ({ n: 1 }), {
     kind: 'model',
     preferredModels: ['nowhere/x'],
-    outputContract: state as never,
-  } as never)
+    outputContract: state,
+  })
   const app = await open({ providers: [], capabilities: [{ capability: gone.capability }] })
   const body = {
     nodes: [{ id: 'w', capabilityId: 'gone', inputs: { x: { input: '/item' } } }],
@@ -84,7 +84,7 @@ it('names an inactive capability in a body first, and the other findings as its 
   }
   const nodes = [{ id: 'each', inputs: { items: { value: [1] } }, map: {}, body }]
   const given = { objective: 'Count', inputs: {}, outputContract: { schema: { type: 'array' } } }
-  const done = await app.run(given, { draft: { nodes, output: { node: 'each' } } as never })
+  const done = await app.run(given, { draft: { nodes, output: { node: 'each' } } })
   expect(done).toMatchObject({
     status: 'failed',
     error: { message: expect.stringContaining('capability "gone" is active') },

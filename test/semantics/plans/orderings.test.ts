@@ -13,7 +13,7 @@ const one = { nodes: [{ id: 'write', capabilityId: 'write' }] }
 /** Runs one node that returns `{ a }`, declared with `schema`, under the constraint. */
 async function runWith(expr: Json, { a, schema = { type: 'string' } }: { a: Json; schema?: Json }) {
   const app = await open({
-    capabilities: [local('write', () => ({ a }), { outputContract: single(schema) as never })],
+    capabilities: [local('write', () => ({ a }), { outputContract: single(schema) })],
   })
   const outputContract = {
     schema: single(schema),
@@ -65,9 +65,9 @@ describe('a constraint over unlike types', () => {
     async (a) => {
       const app = await open({
         capabilities: [
-          local('write', () => ({ a }), { outputContract: single({}) as never }),
+          local('write', () => ({ a }), { outputContract: single({}) }),
           local('check', () => ({ text: 'checked' }), {
-            inputContract: single({}) as never,
+            inputContract: single({}),
             nodeKind: 'validation',
           }),
         ],
@@ -89,7 +89,7 @@ describe('a constraint over unlike types', () => {
 })
 
 describe('outside the contract', () => {
-  const texts = { outputContract: single({ type: 'string' }) as never }
+  const texts = { outputContract: single({ type: 'string' }) }
 
   it.each([
     ['first', { or: [low, { '==': [{ var: 'a' }, 'high'] }] }],
@@ -172,7 +172,7 @@ describe('outside the contract', () => {
 })
 
 describe('is reported where it is never meant', () => {
-  const texts = single({ type: 'string' }) as never
+  const texts = single({ type: 'string' })
   const findings = async (nodes: readonly object[], more: object = {}) => {
     const app = await open({
       capabilities: [
@@ -254,7 +254,7 @@ describe('is reported where it is never meant', () => {
     const app = await open({
       capabilities: [
         local('write', () => ({ a: 1 }), {
-          outputContract: single({ type: ['string', 'number'] }) as never,
+          outputContract: single({ type: ['string', 'number'] }),
           postConditions: [{ '>': [{ var: 'a' }, 0] }],
         }),
       ],

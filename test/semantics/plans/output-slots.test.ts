@@ -1,7 +1,7 @@
 /** Where an answer comes from when several nodes supply it: exclusive, ordered, or a finding. */
 import { describe, expect, it } from 'vitest'
 import type { Draft, DraftNode } from '../../../src/domain/plan.ts'
-import { capability, envelope, object, proofOf } from '../../plan/support.ts'
+import { capability, envelope, object, runProver } from '../../plan/support.ts'
 
 const text = { type: 'string' } as const
 const wanted = object({ text })
@@ -24,7 +24,7 @@ const choice: DraftNode = {
 
 function proved(draft: Draft, schema = wanted) {
   const given = envelope(schema, [], { inputs: { topic: 'tea' } })
-  const { plan, all } = proofOf({ envelope: given, draft, facets: [], capabilities, version: 1 })
+  const { plan, all } = runProver({ envelope: given, draft, facets: [], capabilities, version: 1 })
   const ambiguous = all.filter(({ details }) => details?.['code'] === 'plan/ambiguous')
   const sources = plan?.output
   return { plan, ambiguous: ambiguous.map(({ constraint }) => constraint), sources, all }
@@ -34,7 +34,7 @@ describe('two nodes that supply the answer', () => {
   it('are a finding if both can run and neither waits for the other', () => {
     const draft = { nodes: [node('a', 'write'), node('b', 'write')] }
     expect(proved(draft).ambiguous).toEqual(['"text" of the answer has one source'])
-    expect(proved(draft, { type: 'object' } as never).ambiguous).toEqual(['the answer has one source'])
+    expect(proved(draft, { type: 'object' }).ambiguous).toEqual(['the answer has one source'])
   })
 
   it('are a finding if both are targets of one route', () => {

@@ -5,8 +5,11 @@ import type { DraftNode } from '../../../src/domain/plan.ts'
 import { envelope, journal, local, open, rao, says } from '../../journeys/support.ts'
 
 const I = { type: 'integer' } as const
-const obj = (properties: { readonly [name: string]: unknown }) =>
-  ({ type: 'object', properties, required: Object.keys(properties) }) as never
+const obj = (properties: { readonly [name: string]: unknown }) => ({
+  type: 'object',
+  properties,
+  required: Object.keys(properties),
+})
 
 /** `a` and `b` and their variants; every call is noted. */
 function catalog() {
@@ -37,7 +40,7 @@ const first = { nodes: [n('a', 1), { id: 'm', capabilityId: 'b' }] }
 /** Runs the first draft until `b` has completed; then the second draft is the plan. */
 async function replan(second: { readonly nodes: readonly DraftNode[] }, more: object = {}) {
   const { calls, capabilities } = catalog()
-  const app = await open({ capabilities, planner: { name: 'second', draft: async () => second as never } })
+  const app = await open({ capabilities, planner: { name: 'second', draft: async () => second } })
   const runtime = [
     {
       id: 'again',
@@ -137,7 +140,7 @@ it('an output without confidence is not kept under a new contract of reasoning-a
   })
   const planner = {
     name: 'second',
-    draft: async () => draft('judge2', { data: { contract: true } }) as never,
+    draft: async () => draft('judge2', { data: { contract: true } }),
   }
   const app = await open({ capabilities: [write, judge], planner })
   const selector = { capabilityId: 'judge' }

@@ -354,12 +354,12 @@ it.each([
       ...read,
       outputContract: { mode: 'json_schema', schema: {}, constraints: [] },
       policies: { planner: {}, runtime: [] },
-    } as never,
+    },
     draft: {
       nodes: [
         { id: 'gate', ...node, data: { contract: true } },
         { id: 'write', capabilityId: 'write' },
-      ] as never,
+      ],
     },
     facets: [],
     capabilities: withBuiltins([says('write', ['']).capability]),

@@ -25,7 +25,7 @@ export const livenessMutants: readonly Mutant[] = [
     file: starts,
     find: 'refuse(unanswered(runId, answerMs))',
     replace: '',
-    seed: 30,
+    seed: 60,
   },
   {
     name: 'an engine that closes leaves its starts without an answer',
@@ -53,14 +53,14 @@ export const livenessMutants: readonly Mutant[] = [
     file: 'src/base/time/clock.ts',
     find: 'reject(late())',
     replace: 'void [reject, late]',
-    seed: 46,
+    seed: 1,
   },
   {
     name: 'a result is not read again without a notification',
     file: 'src/engine/journal/journal.ts',
     find: 'const cancelTimer = clock.timer(clock.now() + pollMs, done)',
     replace: 'const cancelTimer = () => void [clock, pollMs]',
-    seed: 3,
+    seed: 1,
   },
   {
     name: 'a result that was read is not reported',

@@ -5,6 +5,8 @@ export interface Mutant {
   /** Must occur exactly once. */
   readonly find: string
   readonly replace: string
+  /** The first seed to try. Default 1. */
+  readonly from?: number
   /** The first one that shows the mistake. */
   readonly seed: number
 }

@@ -1,7 +1,8 @@
 /**
  * Computes what a disk may hold after a power failure, from the record of `record-io.c`. Certain is only what was synced:
  * of a file, the writes before the last completed sync of that file began; of a name, what was there when the last completed
- * sync of the folder began. Of all later writes, any set of sectors may be on the disk.
+ * sync of the folder began. Of all later writes, any set of sectors may be on the disk, and so may new, changed and deleted
+ * names: file systems write these on their own, often before the contents.
  */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
@@ -40,7 +41,12 @@ interface DiskFile {
 const sector = 512
 
 /** Which of the changes that were not synced have reached the disk. */
-export type Survives = (index: number, sector: number) => boolean
+export interface Fate {
+  /** Of contents, sector by sector. */
+  readonly survives: (index: number, sector: number) => boolean
+  /** Whether names are as they were last, or as they were synced. */
+  readonly names: 'last' | 'synced'
+}
 
 /** A disk that is written to, record by record. */
 export class Disk {
@@ -90,9 +96,9 @@ export class Disk {
   }
 
   /** Writes the files as they may be found after a power failure now. */
-  writeImage(into: string, survives: Survives): void {
+  writeImage(into: string, { survives, names }: Fate): void {
     mkdirSync(into)
-    for (const [path, { content, pending }] of this.durable) {
+    for (const [path, { content, pending }] of names === 'last' ? this.names : this.durable) {
       // The index of the log is built anew; the lock has no content.
       if (/-(shm|writer|probe)$/.test(path)) continue
       writeFileSync(join(into, basename(path)), applyChanges(content, pending, survives))
@@ -100,7 +106,7 @@ export class Disk {
   }
 }
 
-function applyChanges(before: Buffer, changes: DiskFile['pending'], survives: Survives): Buffer {
+function applyChanges(before: Buffer, changes: DiskFile['pending'], survives: Fate['survives']): Buffer {
   const size = changes.reduce(
     (most, { record }) => Math.max(most, record.at + record.data.length),
     before.length,

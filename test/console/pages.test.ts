@@ -1,0 +1,184 @@
+/** Every page in both themes: accessible by the rules of axe; and large plans and long lists stay quick. */
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import {
+  agentEnvelope,
+  carefulEnvelope,
+  demoCapabilities,
+  demoProvider,
+  legalEnvelope,
+  postDraft,
+  postEnvelope,
+} from '../../scripts/console-demo.mjs'
+import {
+  adminToken,
+  closeConsole,
+  consoleFolder,
+  loadPackage,
+  loadServer,
+  openConsole,
+  type ServedConsole,
+  serveConsole,
+  skipped,
+  useBrowser,
+} from './support.ts'
+
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+
+interface Violation {
+  readonly id: string
+  readonly impact: string
+  readonly nodes: readonly { readonly html: string }[]
+}
+
+/** Serious and critical violations, as one line each. */
+async function findViolations(page: Page): Promise<string[]> {
+  // Evaluated through the protocol, which the policy of the page does not concern.
+  await page.evaluate(axe)
+  const found = await page.evaluate(async () => {
+    const { violations } = await (
+      globalThis as unknown as { axe: { run(): Promise<{ violations: Violation[] }> } }
+    ).axe.run()
+    return violations
+  })
+  return found
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .map(
+      ({ id, nodes }) =>
+        `${id}: ${nodes
+          .map(({ html }) => html.slice(0, 160))
+          .slice(0, 3)
+          .join(' | ')}`,
+    )
+}
+
+describe.skipIf(skipped)('every page', () => {
+  useBrowser()
+  let served: ServedConsole
+  let pages: readonly (readonly [path: string, selector: string])[]
+
+  beforeAll(async () => {
+    const pkg = await loadPackage()
+    const { sandboxRoutes } = await loadServer()
+    const routes = sandboxRoutes({ generate: (request) => served.app.generate(request) })
+    served = await serveConsole(
+      { capabilities: demoCapabilities(pkg).capabilities, providers: [demoProvider()] },
+      { routes },
+    )
+    const run = async (envelope: object, draft?: object) =>
+      (await served.app.run(envelope as never, draft ? { draft: draft as never } : {})).runId
+    const done = await run(postEnvelope, postDraft)
+    const waiting = await run(carefulEnvelope)
+    await run(legalEnvelope)
+    const agent = await run(agentEnvelope)
+    pages = [
+      ['/runs', '.runs-row'],
+      ['/runs?q=nothing-matches-this', '.empty'],
+      [`/runs/${done}?node=write`, '[data-graph-node=write]'],
+      [`/runs/${done}?tab=timeline`, '.timeline li'],
+      [`/runs/${done}?tab=proof`, '[data-test=proof]'],
+      [`/runs/${done}?tab=output`, '[data-test=output] pre'],
+      [`/runs/${waiting}?tab=replay`, '[data-test=what-if]'],
+      [`/runs/${agent}`, '[data-test=turn]'],
+      ['/runs/no-such-run', '[role=alert]'],
+      ['/inbox', '[data-test=ask]'],
+      ['/inbox?view=mine', '[data-test=empty]'],
+      ['/compose', '[data-test=proof]'],
+      ['/flex/sandbox', '[data-test=chat]'],
+      ['/capabilities', '[data-test=capability]'],
+      ['/health', '[data-test=chart] canvas'],
+      ['/nothing-here', '.empty'],
+    ]
+  })
+  afterAll(() => served?.close())
+
+  it.each(['light', 'dark'] as const)('has no serious violation of axe, %s', async (theme) => {
+    const opened = await openConsole(served.address, { token: adminToken })
+    const { page } = opened
+    await page.emulateMedia({ colorScheme: theme })
+    const found: string[] = []
+    for (const [path, selector] of pages.filter(([path]) => path !== '/nothing-here')) {
+      await page.goto(`${served.address}${path}`)
+      await page.locator(selector).first().waitFor()
+      found.push(...(await findViolations(page)).map((line) => `${path} ${line}`))
+    }
+    await page.goto(`${served.address}/inbox`)
+    await page.getByTestId('ask').waitFor()
+    await page.keyboard.press('?')
+    await page.getByRole('dialog').waitFor()
+    found.push(...(await findViolations(page)).map((line) => `help ${line}`))
+    expect(found).toEqual([])
+    await closeConsole(opened)
+  })
+
+  it('fits a phone: no page scrolls sideways, and the inbox decides', async () => {
+    const opened = await openConsole(served.address, {
+      token: adminToken,
+      size: { width: 390, height: 844 },
+    })
+    const { page } = opened
+    const wide: string[] = []
+    // The graph is for wide screens; the list of nodes shows the same.
+    const onPhone = pages.map(([path, selector]) =>
+      selector.startsWith('[data-graph-node')
+        ? ([path, '[data-node=write]'] as const)
+        : ([path, selector] as const),
+    )
+    for (const [path, selector] of onPhone.filter(([path]) => path !== '/nothing-here')) {
+      await page.goto(`${served.address}${path}`)
+      await page.locator(selector).first().waitFor()
+      const width = Number(await page.evaluate('document.documentElement.scrollWidth'))
+      if (width > 390) wide.push(`${path}: ${width} px`)
+      const found = await findViolations(page)
+      wide.push(...found.map((line) => `${path} ${line}`))
+    }
+    expect(wide).toEqual([])
+    await page.goto(`${served.address}/inbox`)
+    await page.getByTestId('ask').waitFor()
+    const approve = page.getByRole('button', { name: /^Approve/ })
+    const box = await approve.boundingBox()
+    expect(box?.height).toBeGreaterThanOrEqual(44)
+    await page.getByRole('button', { name: /^Reject/ }).click()
+    await page.getByLabel('Why, and what should be different').fill('Shorter, please')
+    await page.getByRole('button', { name: 'Back' }).click()
+    await approve.click()
+    await page.getByTestId('said').getByText('Approved').waitFor()
+    await closeConsole(opened)
+  })
+
+  it('has no serious violation with a dialog open, in error states and in empty ones', async () => {
+    const empty = await serveConsole({}, { console: { folder: consoleFolder, createPost: true } })
+    const opened = await openConsole(empty.address, { token: adminToken })
+    const { page } = opened
+    const found: string[] = []
+    const check = async (name: string) =>
+      found.push(...(await findViolations(page)).map((line) => `${name} ${line}`))
+    for (const path of ['/runs', '/inbox', '/inbox?view=decided', '/health']) {
+      await page.goto(`${empty.address}${path}`)
+      await page.locator('.empty').first().waitFor()
+      await check(path)
+    }
+    await page.goto(`${empty.address}/compose`)
+    await page.getByRole('button', { name: 'Create post…' }).click()
+    await page.getByRole('dialog', { name: 'Create post' }).waitFor()
+    await check('create post')
+    await empty.close()
+    await page.goto(`${served.address}/runs`)
+    await page.locator('.runs-row').first().waitFor()
+    await page.route('**/api/**', (route) => route.abort())
+    await page.getByRole('link', { name: 'Health' }).click()
+    await page.getByRole('alert').first().waitFor({ timeout: 60_000 })
+    await check('unreachable')
+    expect(found).toEqual([])
+    await closeConsole(opened)
+  })
+
+  it('the first page for a visitor has no serious violation either', async () => {
+    const opened = await openConsole(served.address)
+    await opened.page.getByLabel('Token').waitFor()
+    expect(await findViolations(opened.page)).toEqual([])
+    await closeConsole(opened)
+  })
+})

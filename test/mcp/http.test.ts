@@ -1,0 +1,139 @@
+/** MCP servers over streamable HTTP: the guard of addresses, throttling, broken streams, time limits, and OAuth. */
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterEach, describe, expect, it } from 'vitest'
+import { journal, open } from '../journeys/support.ts'
+import { anything, callOnce, mayAct, pending, scripted } from './support.ts'
+
+type Before = (request: IncomingMessage & { text: string }, response: ServerResponse) => boolean
+
+const closing: (() => Promise<void>)[] = []
+afterEach(async () => {
+  for (const close of closing.splice(0)) await close()
+})
+
+/** The scripted server within this process; `before` may answer a request itself. */
+async function listen(before?: Before): Promise<string> {
+  const { listen: start } = await import(scripted)
+  const { port, close } = await start(before)
+  closing.push(close)
+  return `127.0.0.1:${port}`
+}
+
+const endpoint = (host: string) => ({ url: `http://${host}/mcp`, allow: [host] }) as const
+const isCall = (text: string) => text.includes('"tools/call"')
+
+describe('MCP over HTTP', () => {
+  it('calls tools, passes progress on, and reaches private addresses only where they are allowed', async () => {
+    const host = await listen()
+    const app = await open({ mcp: { tea: endpoint(host), closed: { url: `http://${host}/mcp` } } })
+    const sum = await app.run(anything, { draft: callOnce('tea.add', { a: 1, b: 2 }) })
+    expect(sum).toMatchObject({ status: 'completed', output: { sum: 3 } })
+    const { runId } = await app.run(mayAct, { draft: callOnce('tea.progress', {}) })
+    const logs = (await journal(app, runId)).map(({ payload }) => JSON.stringify(payload))
+    expect(logs.some((text) => text.includes('mcp.progress') && text.includes('half'))).toBe(true)
+    expect(app.mcp?.servers().find(({ name }) => name === 'closed')).toMatchObject({
+      status: 'down',
+      problem: expect.stringMatching(/not allowed|scheme/),
+    })
+  })
+
+  it('retries what was turned away, and not what may have been done', async () => {
+    let refused = 0
+    let cut = 0
+    const host = await listen((request, response) => {
+      if (!isCall(request.text)) return false
+      if (request.text.includes('"add"') && refused++ === 0) {
+        response.writeHead(429, { 'retry-after': '0' }).end()
+        return true
+      }
+      if (!request.text.includes('"brew"')) return false
+      // The server has acted, and the connection breaks before its answer, or within it.
+      if (cut++ > 0) response.writeHead(200, { 'content-type': 'text/event-stream' }).write(': \n\n')
+      setImmediate(() => request.socket.destroy())
+      return true
+    })
+    const app = await open({ mcp: { tea: endpoint(host) } })
+    const sum = await app.run(anything, { draft: callOnce('tea.add', { a: 1, b: 2 }) })
+    expect(sum).toMatchObject({ status: 'completed', output: { sum: 3 } })
+    expect(refused).toBe(2)
+    for (const times of [1, 2]) {
+      const { runId, status } = await app.run(mayAct, {
+        draft: callOnce('tea.brew', {}, { retry: { max: 2 }, timeoutMs: 20_000 }),
+      })
+      expect(status).toBe('awaiting_hitl')
+      expect(await pending(app, runId)).toMatchObject([{ kind: 'unknown_outcome' }])
+      const end = (await journal(app, runId)).find(({ type }) => type === 'attempt_end')
+      expect(end?.payload).toMatchObject({ outcome: 'outcome_unknown' })
+      expect(cut).toBe(times)
+    }
+  })
+
+  it('ends a call at the deadline of its node', async () => {
+    const host = await listen()
+    const app = await open({ mcp: { tea: { ...endpoint(host), effects: { slow: 'read' } } } })
+    const result = await app.run(anything, { draft: callOnce('tea.slow', {}, { timeoutMs: 300 }) })
+    expect(result).toMatchObject({ status: 'failed', error: { reason: 'execution_timeout' } })
+  })
+
+  it('gets a token with client credentials, and sends headers', async () => {
+    const seen: { header?: unknown; grants: string[] } = { grants: [] }
+    let issuer = ''
+    const authorization = createServer(async (request, response) => {
+      let body = ''
+      for await (const chunk of request) body += chunk
+      const json = (value: object) =>
+        response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(value))
+      if (request.url?.includes('/.well-known/'))
+        return json({
+          issuer,
+          authorization_endpoint: `${issuer}/authorize`,
+          token_endpoint: `${issuer}/token`,
+          response_types_supported: ['code'],
+          grant_types_supported: ['client_credentials'],
+        })
+      seen.grants.push(body)
+      return json({ access_token: 'tea-token-1234567890', token_type: 'Bearer', expires_in: 3_600 })
+    })
+    await new Promise<void>((resolve) => authorization.listen(0, '127.0.0.1', resolve))
+    const authority = `127.0.0.1:${(authorization.address() as AddressInfo).port}`
+    issuer = `http://${authority}`
+    closing.push(
+      () =>
+        new Promise((resolve) => {
+          authorization.closeAllConnections()
+          authorization.close(() => resolve())
+        }),
+    )
+    let host = ''
+    host = await listen((request, response) => {
+      if (request.url?.includes('/.well-known/')) {
+        const about = { resource: `http://${host}/mcp`, authorization_servers: [issuer] }
+        response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(about))
+        return true
+      }
+      seen.header = request.headers['x-tea']
+      if (request.headers.authorization === 'Bearer tea-token-1234567890') return false
+      response
+        .writeHead(401, {
+          'www-authenticate': `Bearer resource_metadata="http://${host}/.well-known/oauth-protected-resource/mcp"`,
+        })
+        .end()
+      return true
+    })
+    const app = await open({
+      mcp: {
+        tea: {
+          ...endpoint(host),
+          allow: [host, authority],
+          headers: { 'x-tea': 'oolong' },
+          oauth: { clientId: 'proviso', clientSecret: 'a-secret-of-tea', issuer },
+        },
+      },
+    })
+    const sum = await app.run(anything, { draft: callOnce('tea.add', { a: 1, b: 2 }) })
+    expect(sum).toMatchObject({ status: 'completed', output: { sum: 3 } })
+    expect(seen.header).toBe('oolong')
+    expect(seen.grants[0]).toContain('grant_type=client_credentials')
+  })
+})

@@ -1,0 +1,367 @@
+/** Threads: conversations of one run per message, from the outside: what models read, in which order runs begin, what survives. */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, it } from 'vitest'
+import { createClient } from '../../src/client/index.ts'
+import type { App, AppOptions, ModelRequest } from '../../src/index.ts'
+import { journal, leave, local, open } from '../journeys/support.ts'
+import { api, flexToken, serve } from '../server/support.ts'
+import {
+  agent,
+  draft as agentDraft,
+  envelope as agentEnvelope,
+  done,
+  makeTools,
+  serve as model,
+  openWith,
+} from '../tools/support.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'proviso-threads-'))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+const text = { type: 'object', properties: { text: { type: 'string' } }, required: ['text'] } as const
+const envelope = { objective: 'Answer', outputContract: { schema: text } }
+const key = { tenant: 'default', threadId: 'tea talk/1' }
+
+/** Options of an app whose model answers by a function of the message; `seen` collects what it was asked. */
+function answering(answer: (message: string) => string, seen: string[] = []): AppOptions {
+  return {
+    env: {},
+    providers: [
+      {
+        name: '*',
+        async generate({ prompt }: ModelRequest) {
+          seen.push(prompt)
+          const message = /"message":"([^"]*)"/.exec(prompt.split('Inputs: ')[1] ?? '')?.[1] ?? ''
+          return { kind: 'text', text: JSON.stringify({ text: answer(message) }), finish: 'stop', usage: {} }
+        },
+      },
+    ],
+  }
+}
+
+async function settle(app: App, runId: string) {
+  // A queued message has no run yet.
+  for (;;) {
+    if ((await app.store.head(runId)) !== undefined) return app.result(runId)
+    await new Promise((next) => setImmediate(next))
+  }
+}
+
+describe('a message', () => {
+  it('is answered with the messages, answers and asks before it as context', async () => {
+    const seen: string[] = []
+    const options = answering((message) => `re ${message}`, seen)
+    const app = await open(options)
+    const first = await app.threads.say(key, {
+      message: 'green',
+      envelope: { ...envelope, policies: { requiresHitlApproval: true } },
+    })
+    expect(first.status).toBe('started')
+    expect(await settle(app, first.runId)).toMatchObject({ status: 'awaiting_hitl' })
+    const [ask] = await app.store.asks({ runId: first.runId })
+    await app.reply(first.runId, {
+      requestId: ask?.requestId ?? '',
+      valueHash: ask?.valueHash ?? '',
+      decision: 'approve',
+      note: 'fine by me',
+      by: 'ann',
+    })
+    expect(await settle(app, first.runId)).toMatchObject({
+      status: 'completed',
+      output: { text: 're green' },
+    })
+    expect(seen[0]).not.toContain('conversation')
+    const second = await app.threads.say(key, { message: 'black', envelope })
+    expect(await settle(app, second.runId)).toMatchObject({
+      status: 'completed',
+      output: { text: 're black' },
+    })
+    expect(seen.at(-1)).toContain('The conversation so far')
+    for (const part of ['"message":"green"', '{"text":"re green"}', '"decision":"approve"', 'fine by me'])
+      expect(seen.at(-1)).toContain(part)
+    const [start] = await journal(app, second.runId)
+    expect(start?.payload).toMatchObject({
+      threadId: key.threadId,
+      thread: { turns: [{ runId: first.runId }] },
+    })
+    expect(await app.threads.get(key)).toMatchObject({
+      turns: [
+        { message: 'green', status: 'completed', asks: [{ decision: 'approve' }] },
+        { message: 'black', output: { text: 're black' } },
+      ],
+      queued: [],
+    })
+    expect(await app.replay(second.runId)).toMatchObject({ differences: [] })
+  })
+
+  it('without an envelope is answered like the message before it', async () => {
+    const app = await open(answering((message) => `re ${message}`))
+    const first = await app.threads.say(key, { message: 'one', envelope })
+    await settle(app, first.runId)
+    const second = await app.threads.say(key, { message: 'two' })
+    expect(await settle(app, second.runId)).toMatchObject({ output: { text: 're two' } })
+    const [start] = await journal(app, second.runId)
+    expect(start?.payload).toMatchObject({ envelope: { objective: 'Answer', inputs: { message: 'two' } } })
+  })
+
+  it('without an envelope cannot be the first, and says what is missing', async () => {
+    const app = await open(answering((message) => message))
+    await expect(app.threads.say(key, { message: 'one' })).rejects.toMatchObject({
+      code: 'thread/missing',
+      hint: expect.stringContaining('--file'),
+    })
+    expect(await app.threads.get(key)).toBeUndefined()
+  })
+
+  it('fits the context into its budget: a window of whole turns, and a summary of those before', async () => {
+    const seen: string[] = []
+    const options = answering((message) => `${message} ${'x'.repeat(400)}`, seen)
+    const app = await open({ ...options, threads: { contextTokens: 500 } })
+    let runId = ''
+    for (let n = 1; n <= 12; n++) {
+      runId = (await app.threads.say(key, { message: `m${n}.`, envelope })).runId
+      await settle(app, runId)
+    }
+    const [start] = await journal(app, runId)
+    const thread = (start?.type === 'start' ? start.payload.thread : undefined) as {
+      readonly turns: readonly { readonly message: string }[]
+      readonly summary: { readonly turns: number; readonly text: string }
+    }
+    expect(thread.turns.at(-1)?.message).toBe('m11.')
+    expect(thread.turns.length).toBeLessThan(11)
+    expect(thread.summary.turns).toBe(11 - thread.turns.length)
+    expect(thread.summary.text).toContain(`m${thread.summary.turns}. →`)
+    // Four characters are about one token.
+    expect(JSON.stringify(thread).length / 4).toBeLessThan(600)
+    expect(seen.at(-1)).toContain(`Summary of ${thread.summary.turns} earlier messages`)
+    expect(seen.at(-1)).toContain('m11.')
+  })
+
+  it('reaches the context of runs that are started with the threadId in another way, and of no other tenant or thread', async () => {
+    const seen: string[] = []
+    const options = answering((message) => `re ${message}`, seen)
+    const app = await open(options)
+    await settle(app, (await app.threads.say(key, { message: 'here', envelope })).runId)
+    await app.run(envelope, { threadId: key.threadId })
+    expect(seen.at(-1)).toContain('"message":"here"')
+    await app.run(envelope, { threadId: key.threadId, tenant: 'other' })
+    await app.run(envelope, { threadId: 'tea talk' })
+    await app.run(envelope)
+    for (const prompt of seen.slice(-3)) expect(prompt).not.toContain('here')
+    expect(await app.threads.get({ ...key, tenant: 'third' })).toBeUndefined()
+    expect(
+      (await app.threads.list({ tenant: 'default' })).map(({ threadId, runs }) => [threadId, runs]),
+    ).toEqual([
+      ['tea talk', 1],
+      [key.threadId, 2],
+    ])
+  })
+
+  it('holds no secret that a run before it was given', async () => {
+    const seen: string[] = []
+    const options = answering(() => 'ok', seen)
+    const app = await open(options)
+    const inputs = { apiKey: 'sk-abcdefghijklmnop1234567890abcdef', topic: 'tea' }
+    await app.run({ ...envelope, inputs }, { threadId: key.threadId })
+    await app.run(envelope, { threadId: key.threadId })
+    expect(seen.at(-1)).toContain('conversation')
+    expect(seen.at(-1)).not.toContain('abcdefghijklmnop')
+    await expect(
+      app.threads.say(key, { message: 'x', envelope: { ...envelope, inputs } }),
+    ).rejects.toMatchObject({
+      code: 'thread/secret',
+    })
+  })
+})
+
+/** A capability whose calls end when the test says so. */
+function gated() {
+  const waiting: { message: string; release: () => void }[] = []
+  const write = local(
+    'write',
+    ({ message }) =>
+      new Promise((release) =>
+        waiting.push({ message: String(message), release: () => release({ text: `${message}` }) }),
+      ),
+  )
+  const started = async (count: number) => {
+    while (waiting.length < count) await new Promise((next) => setImmediate(next))
+    return waiting[count - 1] as (typeof waiting)[number]
+  }
+  const draft = {
+    nodes: [{ id: 'write', capabilityId: 'write', inputs: { message: { envelope: '/inputs/message' } } }],
+  }
+  return { waiting, write, started, draft }
+}
+
+describe('messages that arrive while a run is not over', () => {
+  it('run one after another, in order', async () => {
+    const { waiting, write, started, draft } = gated()
+    const app = await open({ env: {}, capabilities: [write] })
+    const said = []
+    for (const message of ['a', 'b', 'c']) said.push(await app.threads.say(key, { message, envelope, draft }))
+    expect(said.map(({ status }) => status)).toEqual(['started', 'queued', 'queued'])
+    const other = await app.threads.say({ ...key, threadId: 'other' }, { message: 'x', envelope, draft })
+    expect(other.status).toBe('started')
+    expect((await app.threads.get(key))?.queued.map(({ message }) => message)).toEqual(['b', 'c'])
+    await started(2)
+    expect(waiting.map(({ message }) => message)).toEqual(['a', 'x'])
+    waiting[0]?.release()
+    expect((await started(3)).message).toBe('b')
+    expect(await app.threads.get(key)).toMatchObject({ queued: [{ message: 'c' }] })
+    waiting[2]?.release()
+    ;(await started(4)).release()
+    waiting[1]?.release()
+    for (const { runId } of said) expect(await settle(app, runId)).toMatchObject({ status: 'completed' })
+    const [start] = await journal(app, said[2]?.runId ?? '')
+    expect(start?.payload).toMatchObject({ thread: { turns: [{ message: 'a' }, { message: 'b' }] } })
+  })
+
+  it('interrupt the current run and go before the waiting ones, or are rejected', async () => {
+    const { waiting, write, started, draft } = gated()
+    const app = await open({ env: {}, capabilities: [write] })
+    const first = await app.threads.say(key, { message: 'a', envelope, draft })
+    await app.threads.say(key, { message: 'b', envelope, draft })
+    await started(1)
+    await expect(
+      app.threads.say(key, { message: 'no', envelope, draft, whenBusy: 'reject' }),
+    ).rejects.toMatchObject({ code: 'thread/busy' })
+    await app.threads.say(key, { message: 'now', envelope, draft, whenBusy: 'interrupt', by: 'ann' })
+    expect(await settle(app, first.runId)).toMatchObject({ status: 'cancelled' })
+    expect((await started(2)).message).toBe('now')
+    waiting[1]?.release()
+    ;(await started(3)).release()
+    expect(waiting.map(({ message }) => message)).toEqual(['a', 'now', 'b'])
+    waiting[0]?.release()
+  })
+
+  it('survive the end of the process, on SQLite', async () => {
+    const store = `sqlite:${join(folder, 'queue.db')}`
+    const { write, started, draft, waiting } = gated()
+    const app = await open({ env: {}, store, capabilities: [write], leaseMs: 1_000 })
+    const said = []
+    for (const message of ['a', 'b']) said.push(await app.threads.say(key, { message, envelope, draft }))
+    await started(1)
+    const closing = leave(app)
+    waiting[0]?.release()
+    await closing
+    const next = await open({ env: {}, store, capabilities: [write], leaseMs: 1_000 })
+    const answer = async (count: number) => (await started(count)).release()
+    const played = (async () => {
+      for (let count = 2; ; count++) await answer(count)
+    })()
+    void played.catch(() => {})
+    for (const { runId } of said) expect(await settle(next, runId)).toMatchObject({ status: 'completed' })
+    expect(await next.threads.get(key)).toMatchObject({
+      turns: [{ message: 'a' }, { message: 'b' }],
+      queued: [],
+    })
+  }, 30_000)
+})
+
+describe('erasure', () => {
+  it('takes the later runs of the thread along that hold what is erased, and messages about the subject', async () => {
+    const app = await open(answering((message) => `re ${message}`))
+    const say = async (message: string, more: object = {}) => {
+      const { runId } = await app.threads.say(key, { message, envelope: { ...envelope, ...more } })
+      await settle(app, runId)
+      return runId
+    }
+    const [first, about, last] = [
+      await say('one'),
+      await say('two', { metadata: { subject: 'ann' } }),
+      await say('three'),
+    ]
+    const other = await app.run(envelope, { threadId: 'other' })
+    const subject = { metadata: { subject: 'ann' } }
+    const busy = { ...key, threadId: 'busy' }
+    const waits = { ...envelope, policies: { requiresHitlApproval: true } }
+    const { runId: waiting } = await app.threads.say(busy, { message: 'x', envelope: waits })
+    expect(await settle(app, waiting)).toMatchObject({ status: 'awaiting_hitl' })
+    await app.threads.say(busy, { message: 'y', envelope: { ...envelope, ...subject } })
+    const receipt = await app.erase({ subject: 'ann', by: 'ops' })
+    expect(receipt.runs.map(({ runId }) => runId).sort()).toEqual([about, last].sort())
+    expect(await app.threads.get(key)).toMatchObject({ turns: [{ runId: first }] })
+    expect((await app.threads.get(busy))?.queued).toEqual([])
+    expect(await app.store.head(other.runId)).toBeDefined()
+  })
+})
+
+describe('an approval for the thread', () => {
+  it('lets the tool be called in later runs of the thread without an ask, and in no other', async () => {
+    const tools = makeTools({ approval: 'always' })
+    const server = await model((turn) =>
+      turn === 0 ? { calls: [{ name: 'send', input: { to: 'ann', amount: 5 } }] } : done,
+    )
+    const app = await openWith(server, [agent([tools.send])])
+    const run = (threadId?: string) =>
+      app.run(agentEnvelope, { draft: agentDraft, ...(threadId !== undefined && { threadId }) })
+    const first = await run('t')
+    const [ask] = await app.store.asks({ runId: first.runId })
+    expect(ask?.grants).toEqual(['run', 'thread'])
+    await app.reply(first.runId, {
+      requestId: ask?.requestId ?? '',
+      valueHash: ask?.valueHash ?? '',
+      decision: 'approve',
+      grant: 'thread',
+      by: 'ann',
+    })
+    expect(await app.result(first.runId)).toMatchObject({ status: 'completed' })
+    const second = await run('t')
+    expect(second).toMatchObject({ status: 'completed' })
+    const third = await run('t')
+    expect(third).toMatchObject({ status: 'completed' })
+    const [start] = await journal(app, third.runId)
+    expect(start?.payload).toMatchObject({
+      thread: { grants: [{ capabilityId: 'send', scope: 'thread', requestId: ask?.requestId, by: 'ann' }] },
+    })
+    expect(tools.called).toHaveLength(3)
+    expect(await run('u')).toMatchObject({ status: 'awaiting_hitl' })
+    expect(await run()).toMatchObject({ status: 'awaiting_hitl' })
+    const [unbound] = await app.store.asks({ runId: (await app.store.runs({ limit: 1 }))[0]?.runId ?? '' })
+    expect(unbound?.grants).toEqual(['run'])
+  })
+})
+
+describe('over HTTP', () => {
+  it('is listed, read and continued by the client, with the same run for the same key', async () => {
+    const served = await serve(answering((message) => `re ${message}`))
+    const client = createClient({ url: served.address, token: flexToken })
+    const first = await client.threads.say('a/b', 'one', { envelope })
+    expect(first.status).toBe('started')
+    expect(await first.run.output()).toEqual({ text: 're one' })
+    const given = { idempotencyKey: 'same-key-same-run' }
+    const again = await client.threads.say('a/b', 'two', given)
+    expect((await client.threads.say('a/b', 'two', given)).run.id).toBe(again.run.id)
+    expect(await again.run.output()).toEqual({ text: 're two' })
+    const thread = await client.threads.get('a/b')
+    expect(thread).toMatchObject({
+      threadId: 'a/b',
+      queued: [],
+      turns: [{ message: 'one' }, { message: 'two' }],
+    })
+    await client.runs.start(envelope as never, { threadId: 'c' })
+    const listed = []
+    for await (const each of client.threads.list({ pageSize: 1 })) listed.push(each.threadId)
+    expect(listed).toEqual(['c', 'a/b'])
+  })
+
+  it('refuses what is invalid, unknown or busy', async () => {
+    const served = await serve(answering((message) => `re ${message}`))
+    const post = (path: string, body: unknown) => served.call(`${api}${path}`, { body })
+    expect((await served.call(`${api}/threads/none`)).status).toBe(404)
+    expect((await served.call(`${api}/threads?before=x`)).status).toBe(422)
+    expect((await post('/threads/t/messages', {})).status).toBe(422)
+    expect(
+      (await post('/threads/t/messages', { message: 'x', envelope: { outputContract: 1 } })).status,
+    ).toBe(422)
+    const waits = { ...envelope, policies: { requiresHitlApproval: true } }
+    expect((await post('/threads/t/messages', { message: 'x', envelope: waits })).status).toBe(202)
+    const busy = await post('/threads/t/messages', { message: 'y', whenBusy: 'reject' })
+    expect([busy.status, await busy.json()]).toMatchObject([409, { code: 'thread/busy' }])
+    const queued = await post('/threads/t/messages', { message: 'y' })
+    expect(await queued.json()).toMatchObject({ status: 'queued' })
+  })
+})
