@@ -7,6 +7,8 @@ const engines = {
   proviso: openProviso,
   langgraph: async (folder) => (await import('./langgraph.mjs')).openLangGraph(folder),
   mastra: async (folder) => (await import('./mastra.mjs')).openMastra(folder),
+  'proviso-agent': async (folder) => (await import('./proviso-agent.mjs')).openProvisoAgent(folder),
+  'langgraph-agent': async (folder) => (await import('./langgraph-agent.mjs')).openLangGraphAgent(folder),
   floor: openFloor,
 }
 

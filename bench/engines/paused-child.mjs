@@ -2,13 +2,13 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { capabilitiesOf, envelope, loadProviso } from './proviso.mjs'
+import { defineCapabilities, envelope, loadProviso } from './proviso.mjs'
 
 const count = Number(process.argv[2])
 const folder = mkdtempSync(join(tmpdir(), 'proviso-bench-'))
 const { createApp, defineCapability, openSqliteStore } = await loadProviso()
 const store = await openSqliteStore({ path: join(folder, 'paused.sqlite') })
-const app = await createApp({ store, capabilities: capabilitiesOf(defineCapability, ['a']) })
+const app = await createApp({ store, capabilities: defineCapabilities(defineCapability, ['a']) })
 const waits = { ...envelope, policies: { requiresHitlApproval: true } }
 const draft = { nodes: [{ id: 'a', capabilityId: 'a' }], output: { node: 'a' } }
 

@@ -20,7 +20,7 @@ export async function loadProviso() {
   return { createApp, defineCapability, openSqliteStore, createMemoryStore }
 }
 
-export function capabilitiesOf(defineCapability, ids) {
+export function defineCapabilities(defineCapability, ids) {
   return ids.map((capabilityId) =>
     defineCapability({
       capabilityId,
@@ -53,7 +53,7 @@ export const draft = {
 export async function openProviso(folder) {
   const { createApp, defineCapability, openSqliteStore } = await loadProviso()
   const store = await openSqliteStore({ path: join(folder, 'proviso.sqlite'), synchronous: 'FULL' })
-  const app = await createApp({ store, capabilities: capabilitiesOf(defineCapability, nodeIds) })
+  const app = await createApp({ store, capabilities: defineCapabilities(defineCapability, nodeIds) })
   return {
     name: 'proviso',
     settings: 'SQLite (libsql), WAL, the log synced before every answer, as synchronous=FULL does',

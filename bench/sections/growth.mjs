@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { capabilitiesOf, envelope, loadProviso } from '../engines/proviso.mjs'
+import { defineCapabilities, envelope, loadProviso } from '../engines/proviso.mjs'
 import { median } from '../lib/measure.mjs'
 import { ms, table, times } from '../lib/table.mjs'
 
@@ -88,7 +88,7 @@ async function raceAppends(runs) {
 async function largePlans({ createApp, createMemoryStore, defineCapability }, sizes) {
   const app = await createApp({
     store: createMemoryStore(),
-    capabilities: capabilitiesOf(defineCapability, ['a']),
+    capabilities: defineCapabilities(defineCapability, ['a']),
   })
   const drafts = sizes.map((size) => ({
     size,

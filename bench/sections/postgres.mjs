@@ -1,6 +1,7 @@
 /**
  * The same load on PostgreSQL, which is started for it. With `--against` the folder of another built version of the package
- * takes turns with this one, so that both have the same machine.
+ * takes turns with this one, so that both have the same machine. The last row is what the machine allows: a server that does
+ * nothing but keep and stream as many events.
  */
 import { loadavg } from 'node:os'
 import { resolve } from 'node:path'
@@ -20,14 +21,15 @@ export async function postgres({ quick, against }) {
   const admin = new pg.Client(cluster.url)
   await admin.connect()
   const versions = {
-    ...(against !== undefined && { against: resolve(against) }),
-    own: ownRoot,
+    ...(against !== undefined && { against: { root: resolve(against) } }),
+    own: { root: ownRoot },
+    least: { program: 'least.mjs' },
   }
   const turns = Object.fromEntries(Object.keys(versions).map((name) => [name, []]))
   try {
     for (let turn = 0; turn < (against === undefined || quick ? 1 : 3); turn++) {
-      for (const [name, root] of Object.entries(versions))
-        turns[name].push(await measureTurn({ root, cluster, admin, quick, database: `${name}_${turn}` }))
+      for (const [name, server] of Object.entries(versions))
+        turns[name].push(await measureTurn({ server, cluster, admin, quick, database: `${name}_${turn}` }))
     }
   } finally {
     await admin.end()
@@ -37,12 +39,12 @@ export async function postgres({ quick, against }) {
 }
 
 /** Measures one version on an empty database. */
-async function measureTurn({ root, cluster, admin, quick, database }) {
+async function measureTurn({ server, cluster, admin, quick, database }) {
   await admin.query(`create database ${database} encoding 'UTF8' template template0`)
   const address = new URL(cluster.url)
   address.pathname = `/${database}`
   const [row] = await measureLoad({
-    server: { root, address: address.href },
+    server: { ...server, address: address.href },
     warmUp,
     // Long enough for several renewals of leases.
     steps: [{ concurrent, seconds: quick ? 15 : 30 }],
@@ -57,7 +59,7 @@ async function measureTurn({ root, cluster, admin, quick, database }) {
 }
 
 export function showPostgres({ busy, concurrent: clients, turns }) {
-  const names = { against: 'the other version', own: 'this version' }
+  const names = { against: 'the other version', own: 'this version', least: 'the least server' }
   const both = ({ p50, p99 }) => `${ms(p50)} / ${ms(p99)}`
   const figures = table(
     [

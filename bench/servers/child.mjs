@@ -6,9 +6,9 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { pathToFileURL } from 'node:url'
 import { agentMs } from './plan.mjs'
+import { answerQuestions } from './questions.mjs'
 
 const [root, address] = process.argv.slice(2)
 const { exports: entries } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
@@ -53,28 +53,4 @@ const app = await createApp({
 const server = createServer({ app }, { auth: { open: true }, limits: { streams: 10_000, runs: 10_000 } })
 const url = await server.listen({ host: '127.0.0.1', port: 0 })
 
-let lag = monitorEventLoopDelay({ resolution: 5 })
-let processor = process.cpuUsage()
-const questions = {
-  begin() {
-    lag = monitorEventLoopDelay({ resolution: 5 })
-    lag.enable()
-    processor = process.cpuUsage()
-  },
-  /** In milliseconds; what the timer of the measurement itself waits is taken off the lag. */
-  end() {
-    lag.disable()
-    const { user, system } = process.cpuUsage(processor)
-    const of = (percentile) => Math.max(lag.percentile(percentile) / 1e6 - 5, 0)
-    return { lag: { p50: of(50), p99: of(99) }, processorMs: (user + system) / 1_000 }
-  },
-  memory() {
-    globalThis.gc?.()
-    const { heapUsed, external, rss } = process.memoryUsage()
-    return { held: heapUsed + external, resident: rss, streams: server.streams }
-  },
-}
-process.on('message', (question) => process.send({ question, answer: questions[question]() ?? null }))
-// The parent is gone, or wants no more.
-process.on('disconnect', () => process.exit())
-process.send({ question: 'url', answer: url })
+answerQuestions(url, () => ({ streams: server.streams }))

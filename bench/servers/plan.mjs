@@ -1,7 +1,7 @@
 /** What is asked of the server: five agents, one after the other, 50 ms each. */
 
 export const agentMs = 50
-const agents = 5
+export const agents = 5
 /** What a run would take if nothing else took any time. */
 export const idealMs = agents * agentMs
 

@@ -2,12 +2,15 @@
 import { fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 
-const program = fileURLToPath(new URL('./child.mjs', import.meta.url))
 /** The folder of this package. */
 export const ownRoot = fileURLToPath(new URL('../..', import.meta.url))
 
-/** `root`: the folder of the built package; `address`: of an empty PostgreSQL database, else it opens a SQLite file. */
-export async function startServer({ root = ownRoot, address } = {}) {
+/**
+ * `root`: the folder of the built package; `address`: of an empty PostgreSQL database, else it opens a SQLite file;
+ * `program`: the server, a file of this folder.
+ */
+export async function startServer({ root = ownRoot, address, program: name = 'child.mjs' } = {}) {
+  const program = fileURLToPath(new URL(name, import.meta.url))
   const child = fork(program, [root, ...(address === undefined ? [] : [address])], {
     execArgv: ['--expose-gc'],
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
