@@ -109,9 +109,9 @@ export function createEngine(options: EngineOptions): Engine {
     async close({ graceMs = 5_000 } = {}) {
       if (isClosed) return
       isClosed = true
-      poller.close()
+      const polled = poller.close()
       runs.slots.close()
-      await releaseRuns(runs, settings, graceMs)
+      await releaseRuns(runs, settings, { graceMs, polled })
       starts.close()
       poller.end()
       stopListening()

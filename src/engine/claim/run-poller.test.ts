@@ -1,4 +1,4 @@
-/** The order of claims: the oldest runs first, and other tenants in between. */
+/** The order of claims, and claims that arrive when the process is shutting down. */
 import { expect, it } from 'vitest'
 import { createMemoryStore } from '../../adapters/stores/memory/memory.ts'
 import { systemClock } from '../../base/time/clock.ts'
@@ -38,3 +38,49 @@ it('a tenant with thousands of due runs does not delay the claim of the runs of 
   expect(order.indexOf('small'), 'after the first page of the big tenant').toBe(32)
   expect(order.lastIndexOf('small'), 'and all of them long before its last run').toBeLessThan(due / 5)
 })
+
+it('releases the runs that a poll claims while the process shuts down', async () => {
+  const store = createMemoryStore()
+  await store.create(newRun('late', { head: { ...runningHead, wakeAt: 1 } }))
+  const asked = createGate()
+  const answered = createGate()
+  const claimed: string[] = []
+  const poller = createRunPoller({
+    store: {
+      ...store,
+      async claim(query) {
+        const claims = await store.claim(query)
+        asked.open()
+        await answered.opened
+        return claims
+      },
+    },
+    clock: systemClock,
+    owner: 'me',
+    leaseMs: 60_000,
+    pollMs: 60_000,
+    own: undefined,
+    excludedRuns: () => [],
+    actors: new Map(),
+    onClaim: ({ runId }) => claimed.push(runId),
+    onLeaseLost: () => {},
+    onError: (cause) => expect.unreachable(String(cause)),
+  })
+  poller.open()
+  await asked.opened
+  const closing = poller.close()
+  answered.open()
+  await closing
+  poller.end()
+  expect(claimed).toEqual([])
+  const [claim] = await store.claim({ owner: 'another', leaseMs: 60_000, limit: 1 })
+  expect(claim?.runId, 'another process gets it at once').toBe('late')
+})
+
+function createGate() {
+  let open = () => {}
+  const opened = new Promise<void>((resolve) => {
+    open = resolve
+  })
+  return { opened, open: () => open() }
+}

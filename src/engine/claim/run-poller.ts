@@ -27,8 +27,8 @@ export interface RunPoller {
   open(): void
   /** Polls no later than this. */
   wakeAt(at: number): void
-  /** Stops polling; lease renewal continues until `end`. */
-  close(): void
+  /** Stops polling; lease renewal continues until `end`. Resolves when the runs that a poll under way claims are released. */
+  close(): Promise<void>
   end(): void
 }
 
@@ -42,7 +42,7 @@ export function createRunPoller(options: RunPollerOptions): RunPoller {
   const { store, clock, owner, leaseMs, pollMs, own, actors } = options
   let opened = false
   let closed = false
-  let isPolling = false
+  let polling: Promise<void> | undefined
   let nextPollAt = Number.POSITIVE_INFINITY
   let cancelPoll = () => {}
   let cancelRenewal = () => {}
@@ -53,7 +53,11 @@ export function createRunPoller(options: RunPollerOptions): RunPoller {
     nextPollAt = at
     cancelPoll = clock.timer(at, () => {
       nextPollAt = Number.POSITIVE_INFINITY
-      void poll()
+      if (polling || closed) return
+      polling = poll().finally(() => {
+        polling = undefined
+        wakeAt(clock.now() + pollMs)
+      })
     })
   }
 
@@ -65,6 +69,16 @@ export function createRunPoller(options: RunPollerOptions): RunPoller {
     return (await Promise.all(claims)).flat()
   }
 
+  /** Reports claims; those that arrive after `close` are released, so that another process need not wait for their leases. */
+  const takeClaims = async (claims: readonly Claim[]): Promise<void> => {
+    const late: Claim[] = []
+    for (const each of claims) {
+      if (closed) late.push(each)
+      else options.onClaim(each)
+    }
+    await Promise.all(late.map(({ runId, lease }) => store.release(runId, lease)))
+  }
+
   /**
    * Claims runs of other tenants than these: stores return the oldest first, and the tenant of thousands of due runs must not
    * keep the others waiting until all of these are claimed.
@@ -72,16 +86,14 @@ export function createRunPoller(options: RunPollerOptions): RunPoller {
   const claimOfOthers = async (claims: readonly Claim[]): Promise<void> => {
     if (closed) return
     const tenants = new Set(claims.map(({ tenant }) => tenant))
-    for (const each of await claim([...tenants])) if (!closed) options.onClaim(each)
+    await takeClaims(await claim([...tenants]))
   }
 
   const poll = async () => {
-    if (isPolling || closed) return
-    isPolling = true
     try {
       for (let full = true, pages = 0; full && !closed; pages++) {
         const claims = await claim()
-        for (const each of claims) if (!closed) options.onClaim(each)
+        await takeClaims(claims)
         full = !own && claims.length === claimSize
         if (full && pages % pagesPerLook === 0) await claimOfOthers(claims)
       }
@@ -89,9 +101,6 @@ export function createRunPoller(options: RunPollerOptions): RunPoller {
       if (next !== undefined) wakeAt(Math.max(next, clock.now() + shortestPause))
     } catch (cause) {
       options.onError(cause)
-    } finally {
-      isPolling = false
-      wakeAt(clock.now() + pollMs)
     }
   }
 
@@ -126,9 +135,10 @@ export function createRunPoller(options: RunPollerOptions): RunPoller {
       scheduleRenewal()
     },
     wakeAt,
-    close() {
+    async close() {
       closed = true
       cancelPoll()
+      await polling
     },
     end: () => cancelRenewal(),
   }

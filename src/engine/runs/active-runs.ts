@@ -143,20 +143,21 @@ const longestRelease = 2_000
 /** How often it is checked whether attempts have ended. */
 const shortestPause = 50
 
-/** Waits at most `graceMs` for the attempts in flight, and releases all runs. */
+/** Waits at most `graceMs` for the attempts in flight, and releases all runs, also those that a poll under way claims. */
 export async function releaseRuns(
   { actors, dismiss }: Pick<ActiveRuns, 'actors' | 'dismiss'>,
   { store, clock }: Pick<EngineSettings, 'store' | 'clock'>,
-  graceMs: number,
+  { graceMs, polled }: { readonly graceMs: number; readonly polled: Promise<void> },
 ): Promise<void> {
   const until = clock.now() + graceMs
-  const release = async (left: readonly Actor[]) => {
+  const release = async (left: readonly Actor[], others?: Promise<void>) => {
     for (const actor of left) {
       actor.stop()
       dismiss(actor, 'closed')
     }
     // Releases the leases, so that the next process need not wait for them to expire.
-    const released = Promise.allSettled(left.map(({ runId, lease }) => lease && store.release(runId, lease)))
+    const leases = left.map(({ runId, lease }) => lease && store.release(runId, lease))
+    const released = Promise.allSettled([...leases, others])
     // An unavailable store must not block the shutdown: then the leases expire.
     await new Promise<void>((resolve) => {
       const cancelTimer = clock.timer(clock.now() + longestRelease, resolve)
@@ -170,7 +171,7 @@ export async function releaseRuns(
     // Idle runs are released early: another process can continue them before the slowest call here ends.
     await release(all().filter((actor) => !actor.busy))
   }
-  await release(all())
+  await release(all(), polled)
 }
 
 interface Starts {
