@@ -83,7 +83,8 @@ async function trial(opening: Promise<Store>, fault: Fault) {
     capabilities: capabilities(mark),
     providers: [model(mark)],
     pollMs: 100,
-    leaseMs: 300,
+    // Long enough for a busy machine: a run that loses its lease twice is quarantined.
+    leaseMs: 1_500,
     onCrash: (_, cause) => crashes.push(cause),
   })
   const runIds = ['first', 'next']
