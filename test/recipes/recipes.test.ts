@@ -27,7 +27,7 @@ afterAll(() => copy.dispose())
 
 it('all recipes together pass the type check', async () => {
   expect(await copy.checkTypes()).toBe('')
-})
+}, 240_000)
 
 it('every path that CONTRIBUTING.md names exists', () => {
   const named = namedPaths(page)
