@@ -28,7 +28,7 @@ export interface OpenAsk extends Ask {
   /** Refuses the value. `rejectAction` says what follows, where the ask lists `rejectActions`. */
   reject(given: DecisionInput & { readonly rejectAction?: RejectAction }): Promise<void>
   /** Replaces the value that is shown; the new one must satisfy the ask's `schema`. */
-  edit(given: DecisionInput & { readonly value: Json }): Promise<void>
+  edit(given: DecisionInput & { readonly value: Json; readonly grant?: GrantScope }): Promise<void>
   /** Answers a question, or delivers the result of a task; it must satisfy the ask's `schema`. */
   answer(given: DecisionInput & { readonly value: Json }): Promise<void>
   /** Holds a task, so that no one else does it. */

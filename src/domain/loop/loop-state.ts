@@ -150,7 +150,9 @@ export function hasLoopFact(outer: LoopState | undefined, { type, payload }: Loo
     return turn?.start.attempt === payload.attempt && turn.start.lineage === payload.lineage
   if (type === 'turn_end') return turn?.end !== undefined
   const call = turn?.calls[payload.call - 1]
-  if (type === 'tool_end') return call?.end !== undefined || (payload.question && call?.asked) !== undefined
+  // A call that was made again after its question has a start, and may ask the next one.
+  if (type === 'tool_end')
+    return call?.end !== undefined || (payload.question && call?.asked && !call.start) !== undefined
   return call?.start?.attempt === payload.attempt
 }
 

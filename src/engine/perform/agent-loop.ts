@@ -175,8 +175,11 @@ async function callTool(context: LoopContext, given: ToolCall) {
     own: modelSettingsIn(capability?.settings),
     envelope: context.state.envelope,
   })
+  const { deadlineAt } = attempt
   const result = await runAttempt({
     ...attempt,
+    // A moment after the agent's: its attempt ends at the deadline, whichever timer was set first.
+    deadlineAt: deadlineAt && deadlineAt + 1,
     // Issues of the tool are not about facets of the node.
     node: { ...node.node, facetProvenance: { input: [], output: [] } },
     returns: tool.outputSchema,

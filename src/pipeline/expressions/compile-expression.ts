@@ -117,6 +117,9 @@ function compileBinary(node: Extract<ExpressionNode, { kind: 'binary' }>, scope:
     return { or: right.items.map((item) => ({ '==': [compile(left, scope), compile(item, scope)] })) }
   if (operator === 'in' && right.kind === 'literal')
     throw refuse(right, 'the right side of in is a list', 'Write text.contains("part") for parts of texts')
+  // Not `in`, which also finds parts of texts. Inside a quantifier `var` would name its elements, so literals only.
+  if (operator === 'in' && right.kind !== 'list' && isLiteral(left))
+    return { some: [compile(right, scope), { '==': [{ var: '' }, compile(left, scope)] }] }
   return { [operator]: [compile(left, scope), compile(right, scope)] }
 }
 

@@ -1,5 +1,6 @@
 /** Reads the tool calls of a turn: their arguments against the schemas of the tools, and what is done about each. */
 import { canonicalJson } from '../../../base/canonical.ts'
+import type { Issue } from '../../../base/errors/issue.ts'
 import { isObject, type Json } from '../../../base/json.ts'
 import type { LoopCall, LoopState } from '../../../domain/loop/loop-state.ts'
 import { type AskCause, isGrantable, type ProposedCall, type ToolGrant } from '../../../domain/loop-facts.ts'
@@ -53,7 +54,8 @@ async function proposeCall(
   if (isCutOff)
     return refuse('Not run: the answer was cut off, and the arguments may be incomplete. Call again, shorter')
   const read = await parseText(input.trim() === '' ? '{}' : input, tool.inputSchema, options, signal)
-  if (!read.ok) return refuse(`Not run: the arguments are invalid. ${feedback(read.issues)}`)
+  if (!read.ok)
+    return refuse(`Not run: the arguments are invalid. ${describeIssues(read.issues)}\nCall the tool again.`)
   if (read.truncated) return refuse('Not run: the arguments are incomplete. Call again with all of them')
   const repairs = repairNotes(read.repairs)
   const call = {
@@ -63,6 +65,11 @@ async function proposeCall(
     ...(repairs.length > 0 && { repairs }),
   }
   return { ...call, ...judgeCall(tool, call.input, { ...proposing, before }) }
+}
+
+/** Without its last line, which asks for an answer in JSON. */
+function describeIssues(issues: readonly Issue[]): string {
+  return feedback(issues).split('\n').slice(0, -1).join('\n')
 }
 
 /** What the model reads instead of the result of a tool whose server has changed it. */
@@ -75,6 +82,8 @@ const [tooOften, farTooOften] = [3, 5]
 
 /** Outcomes of a call with a side effect that may have taken effect nevertheless. */
 const doubtful: ReadonlySet<Outcome> = new Set([
+  // Its result is not what its contract says, so it may have done anything.
+  'invalid',
   'timed_out',
   'unavailable',
   'provider_error',
@@ -101,7 +110,7 @@ function judgeCall(
         'Not run: the same call has brought the same result before. Use that result, or do something else',
     }
   const tainted = isTainted(loop, agentLoop)
-  const isInDoubt = earlier.some(({ end, start }) => start && end && doubtful.has(end.outcome))
+  const isInDoubt = earlier.some(isDoubtful)
   const reasons: { readonly [Cause in AskCause]?: string | undefined } = {
     approval: approvalReason(tool, input),
     untrusted:
@@ -119,6 +128,11 @@ function judgeCall(
   const grants = findGrants(agentLoop.grants, tool, causes)
   if (grants) return { verdict: 'run', causes, grants }
   return { verdict: 'ask', reason: causes.map((cause) => reasons[cause]).join('; '), causes }
+}
+
+/** Whether a call was made, failed, and may have taken effect nevertheless. */
+export function isDoubtful({ start, end }: Pick<LoopCall, 'start' | 'end'>): boolean {
+  return start !== undefined && end !== undefined && doubtful.has(end.outcome)
 }
 
 /** Whether the agent has read content that no person has checked. */
@@ -169,10 +183,11 @@ function countRepeats(
   return results.size === 1 ? same.length : 0
 }
 
-/** Whether the last turn made a call once too often: no tool is called any more. */
+/** Whether the last turn made a call once too often: from then on no tool is called. */
 export function isStuck({ turns }: Pick<LoopState, 'turns'>): boolean {
-  const last: readonly LoopCall[] = turns.at(-1)?.calls ?? []
-  return last.some(
+  const last = turns.at(-1)
+  if (last?.start.final === 'repeated') return true
+  return (last?.calls ?? []).some(
     ({ tool, input }) => input !== undefined && countRepeats({ turns }, { tool, input }) >= farTooOften,
   )
 }

@@ -43,9 +43,12 @@ export async function runAgent(task: AgentTask): Promise<AttemptResult> {
       wrong = read.issues
     }
     const wanted = nextTurn(session, phase, wrong)
-    if ('limit' in wanted) return stopped(session, wanted.limit, wrong)
-    const answer = await takeTurn(session, wanted)
-    if (answer !== 'taken') return endWith(session, answer)
+    const answer = 'limit' in wanted ? wanted : await takeTurn(session, wanted)
+    if (answer === 'taken') continue
+    // Results that were to be written with the next turn.
+    await session.record([])
+    if ('limit' in answer) return stopped(session, answer.limit, wrong)
+    return 'refused' in answer ? refused(session, answer.refused, wrong) : endWith(session, answer)
   }
 }
 
@@ -166,6 +169,16 @@ function stopped(
     message: `The agent stopped without an answer: its limit of ${agentLoop.limits[limit]} (limits.${limit}) is reached`,
     hint: `Raise \`limits.${limit}\` of the agent, or give it less to do`,
   }
+  return { outcome: 'provider_error', issues: [issue, ...wrong], usage: spent(session), model, final: true }
+}
+
+/** Ends the attempt because the next turn would be more than is left: of the agent's own limits, or of the run's. */
+function refused(session: Session, issue: Issue, wrong: readonly Issue[]): AttemptResult {
+  const { agentLoop, model } = session.task
+  const { tokens, costUsd } = agentLoop.limits
+  const isOwn = issue.code === 'budget/exhausted' && !agentLoop.isLimited
+  if (isOwn && (tokens !== undefined || costUsd !== undefined))
+    return stopped(session, tokens === undefined ? 'costUsd' : 'tokens', wrong)
   return { outcome: 'provider_error', issues: [issue, ...wrong], usage: spent(session), model, final: true }
 }
 

@@ -1,5 +1,6 @@
 /** One turn of an agent's model: the request from the facts, the call, and what it brought as facts. */
 import { canonicalJson, sha256Hex } from '../../../base/canonical.ts'
+import type { Issue } from '../../../base/errors/issue.ts'
 import { isObject } from '../../../base/json.ts'
 import { type TakenFile, toReferences } from '../../../domain/content/file-value.ts'
 import { findHandoff, type LoopCall, type LoopState } from '../../../domain/loop/loop-state.ts'
@@ -26,8 +27,16 @@ export interface WantedTurn {
   readonly final?: FinalReason
 }
 
-/** Returns the answer if it is no turn, such as a refusal or a failure. */
-export async function takeTurn(session: Session, wanted: WantedTurn): Promise<ModelAnswer | 'taken'> {
+/** The turn would be more than the budget allows. */
+interface Refused {
+  readonly refused: Issue
+}
+
+/** Returns the answer if it is not a turn, such as a refusal or a failure. */
+export async function takeTurn(
+  session: Session,
+  wanted: WantedTurn,
+): Promise<ModelAnswer | Refused | 'taken'> {
   const { task } = session
   const { caller, processing, call } = task
   const speaker = findSpeaker(session)
@@ -65,7 +74,7 @@ export async function takeTurn(session: Session, wanted: WantedTurn): Promise<Mo
     key: `${start.lineage}:${start.turn}`,
     watchTurn: task.onPartial && getWatcher(task, task.onPartial, { turn: start.turn, tools }),
   })
-  if (called.kind === 'refused') return { kind: 'error', message: called.issue.message, fatal: true }
+  if (called.kind === 'refused') return { refused: called.issue }
   const { answer } = called
   if (answer.kind !== 'text' || answer.parts === undefined) return answer
   await recordEnd(session, { start, answer, usage: difference(caller.spent(), before) })

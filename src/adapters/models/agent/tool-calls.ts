@@ -4,7 +4,7 @@ import { type LoopCall, type NextStep, nextStep, toolKey } from '../../../domain
 import type { LoopFact, ToolEnd } from '../../../domain/loop-facts.ts'
 import { addUsage } from '../../../domain/output.ts'
 import type { AgentTool, CallBudget, ToolCall } from '../../../domain/ports/agent-loop.ts'
-import { changedWords, isTainted } from './propose-calls.ts'
+import { changedWords, isDoubtful, isTainted } from './propose-calls.ts'
 import type { Session } from './session.ts'
 import { showDecision, showResult } from './tool-results.ts'
 
@@ -137,6 +137,12 @@ async function makeCall(session: Session, call: LoopCall): Promise<LoopFact | 'u
   const tool = findTool(session, call)
   if (!tool)
     return endFact(session, call, { outcome: 'provider_error', content: 'The tool is not there any more' })
+  if (isAfterDoubt(session, call, tool))
+    return endFact(session, call, {
+      outcome: 'refused',
+      content:
+        'Not run: the call before it failed, and may have taken effect. Call again if it is still needed',
+    })
   const isBudgeted = tool.isAgent === true || (agentLoop.isLimited && callsOut(tool))
   const budget = isBudgeted ? leftForTool(session) : undefined
   const isRepeated = call.start !== undefined && call.start.attempt !== own.attempt
@@ -169,6 +175,20 @@ async function makeCall(session: Session, call: LoopCall): Promise<LoopFact | 'u
     ...(result.question && answers.length < mostQuestions && { question: result.question }),
     ...(tool.isUntrusted && { untrusted: true }),
   })
+}
+
+/**
+ * Whether an earlier call of the same turn leaves in doubt whether this one should be made. It was judged before that one
+ * ended; called again in the next turn, a person is asked.
+ */
+function isAfterDoubt(session: Session, { call, start, decision }: LoopCall, tool: AgentTool): boolean {
+  if (!tool.sideEffect || tool.idempotent || start || decision) return false
+  const before =
+    session
+      .loop()
+      ?.turns.at(-1)
+      ?.calls.slice(0, call - 1) ?? []
+  return before.some((each) => each.tool === tool.name && isDoubtful(each))
 }
 
 /** The place and the facts of an agent that is called. */
