@@ -69,15 +69,7 @@ export function createRunPoller(options: RunPollerOptions): RunPoller {
     return (await Promise.all(claims)).flat()
   }
 
-  /** Reports claims; those that arrive after `close` are released, so that another process need not wait for their leases. */
-  const takeClaims = async (claims: readonly Claim[]): Promise<void> => {
-    const late: Claim[] = []
-    for (const each of claims) {
-      if (closed) late.push(each)
-      else options.onClaim(each)
-    }
-    await Promise.all(late.map(({ runId, lease }) => store.release(runId, lease)))
-  }
+  const takeClaims = (claims: readonly Claim[]) => reportClaims(claims, options, () => closed)
 
   /**
    * Claims runs of other tenants than these: stores return the oldest first, and the tenant of thousands of due runs must not
@@ -142,4 +134,18 @@ export function createRunPoller(options: RunPollerOptions): RunPoller {
     },
     end: () => cancelRenewal(),
   }
+}
+
+/** Reports claims, and releases the ones that arrive after `close`, so that another process need not wait for their leases. */
+async function reportClaims(
+  claims: readonly Claim[],
+  { store, onClaim }: Pick<RunPollerOptions, 'store' | 'onClaim'>,
+  isClosed: () => boolean,
+): Promise<void> {
+  const late: Claim[] = []
+  for (const each of claims) {
+    if (isClosed()) late.push(each)
+    else onClaim(each)
+  }
+  await Promise.all(late.map(({ runId, lease }) => store.release(runId, lease)))
 }

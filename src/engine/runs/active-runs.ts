@@ -143,7 +143,7 @@ const longestRelease = 2_000
 /** How often it is checked whether attempts have ended. */
 const shortestPause = 50
 
-/** Waits at most `graceMs` for the attempts in flight, and releases all runs, also those that a poll under way claims. */
+/** Waits at most `graceMs` for the attempts in flight, and releases all runs, with the ones that a poll under way claims. */
 export async function releaseRuns(
   { actors, dismiss }: Pick<ActiveRuns, 'actors' | 'dismiss'>,
   { store, clock }: Pick<EngineSettings, 'store' | 'clock'>,
