@@ -151,8 +151,10 @@ export function hasLoopFact(outer: LoopState | undefined, { type, payload }: Loo
   if (type === 'turn_end') return turn?.end !== undefined
   const call = turn?.calls[payload.call - 1]
   // A call that was made again after its question has a start, and may ask the next one.
-  if (type === 'tool_end')
-    return call?.end !== undefined || (payload.question && call?.asked && !call.start) !== undefined
+  if (type === 'tool_end') {
+    const isAsked = payload.question !== undefined && call?.asked !== undefined && call.start === undefined
+    return call?.end !== undefined || isAsked
+  }
   return call?.start?.attempt === payload.attempt
 }
 

@@ -184,7 +184,9 @@ function endCall(loop: NotedLoop, { payload }: JournalEvent<'tool_end'>, say: Sa
     return
   }
   if (call.isEnded) say(`ends a call of "${payload.tool}" twice`)
-  if (!call.start && !call.isDecided) say(`ends a call of "${payload.tool}", which has not started`)
+  // A call may be refused before it starts, when one before it leaves its effect in doubt.
+  if (!call.start && !call.isDecided && payload.outcome !== 'refused')
+    say(`ends a call of "${payload.tool}", which has not started`)
   if (payload.question) {
     // Nothing was done: the call is open until it is made again with an answer.
     call.asked = call.start?.payload.inputs ?? call.input ?? null
