@@ -11,7 +11,7 @@ import type { RuleName } from '../rules.ts'
 import * as ch from './chars.ts'
 import { onCloser } from './closers.ts'
 import { endsAll } from './ends.ts'
-import { createNoCommentEnd, isEllipsis, isEscapedSpace, MORE, skipComment } from './lookahead.ts'
+import { createSearchedRanges, isEllipsis, isEscapedSpace, MORE, skipComment } from './lookahead.ts'
 import {
   AFTER_KEY,
   type DecoderOptions,
@@ -48,7 +48,7 @@ export class Decoder implements Machine {
   declare closedAt: number
   declare noRows: number
   looked = 0
-  readonly noCommentEnd = createNoCommentEnd()
+  readonly searched = createSearchedRanges()
   readonly recent: (string | undefined)[] = []
   /** Look-ahead limit after which reading stops: the remaining step budget. Streams have no limit of their own. */
   mostLooked = Number.POSITIVE_INFINITY

@@ -126,7 +126,7 @@ export function scan(text: string, options: ScanOptions, from = 0): Scan {
       region.editCount === 0 && !decoder.ambiguous
         ? region
         : reconsider(text, region, decoder.fence, {
-            tagEnd: prose.tagEnd,
+            tagEnd: region.truncated ? overruns.findTagEnd(i, prose.tagEnd) : -1,
             ambiguous: decoder.ambiguous && doubts++ < MOST_DOUBTS,
             options,
             mayEndThought: mayThink,
@@ -263,7 +263,8 @@ function treeAt(text: string, start: number, options: ScanOptions, fence: string
 }
 
 interface Doubt {
-  readonly tagEnd: string | undefined
+  /** Where the tag around a value cut off is closed; -1 if it is not. */
+  readonly tagEnd: number
   readonly ambiguous: boolean
   readonly options: ScanOptions
   readonly mayEndThought: boolean
@@ -297,6 +298,8 @@ class Overruns {
   count = 0
   readonly #text: string
   readonly #ends = new Map<string, number>()
+  /** Offsets of the closing tags from the last searched offset on, by tag, in reverse order. */
+  #tags: Map<string, number[]> | undefined
   #thought = -1
 
   constructor(text: string) {
@@ -308,8 +311,18 @@ class Overruns {
     if (this.count < MOST_OVERRUNS) return this.#text
     // A fence closes even if it was never opened: values are cut back to it too.
     const ends = [this.#thoughtEnd(from), this.#find(from, `\n${fence ?? '```'}`)]
-    if (tagEnd !== undefined) ends.push(this.#find(from, tagEnd))
+    const tag = this.findTagEnd(from, tagEnd)
+    if (tag >= 0) ends.push(tag)
     return this.#text.slice(0, Math.min(...ends))
+  }
+
+  /** Offset of the first such closing tag from `from` on, which may not decrease from call to call; -1 if there is none. */
+  findTagEnd(from: number, tagEnd: string | undefined): number {
+    if (tagEnd === undefined) return -1
+    this.#tags ??= listTagEnds(this.#text)
+    const offsets = this.#tags.get(tagEnd) ?? []
+    while ((offsets.at(-1) ?? from) < from) offsets.pop()
+    return offsets.at(-1) ?? -1
   }
 
   #thoughtEnd(from: number): number {
@@ -330,10 +343,24 @@ class Overruns {
   }
 }
 
+/**
+ * Offsets of all closing tags, last first. One pass for all tags: a text may open a new one before each of its values, and
+ * would be searched for each.
+ */
+function listTagEnds(text: string): Map<string, number[]> {
+  const ends = new Map<string, number[]>()
+  for (const { 0: tag, index } of text.matchAll(/<\/[\w:.-]{1,41}>/g)) {
+    const offsets = ends.get(tag)
+    if (offsets === undefined) ends.set(tag, [index])
+    else offsets.push(index)
+  }
+  for (const offsets of ends.values()) offsets.reverse()
+  return ends
+}
+
 /** End of the fence or tag around a broken region; a tag ends only values that were never closed. */
-function blockEnd(text: string, region: Region, fence: string | undefined, tagEnd = ''): number | undefined {
+function blockEnd(text: string, region: Region, fence: string | undefined, tag: number): number | undefined {
   const close = fenceEnd(text, region, fence)
-  const tag = region.truncated && tagEnd !== '' ? text.indexOf(tagEnd, region.start) : -1
   return tag < 0 || (close !== undefined && close < tag) ? close : tag
 }
 
