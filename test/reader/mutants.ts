@@ -104,20 +104,20 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'a run of spaces is read again from each of its lines',
     file: 'src/output/decode/lookahead.ts',
-    find: 'if (start >= known.from && start < known.to) i =',
-    replace: 'if (start < 0) i =',
+    find: 'if (start < known.from || start > known.to) {',
+    replace: 'if (start >= 0) {',
   },
   {
     name: 'closing tags are looked for again for every value',
     file: 'src/output/scan/scan.ts',
-    find: 'return offsets.at(-1) ?? -1',
-    replace: 'return offsets.at(-1) ?? this.#text.indexOf(tagEnd, from)',
+    find: 'if (known >= from) return known',
+    replace: 'if (known >= from && known < length) return known',
   },
   {
     name: 'remarks behind an item are read again for each of them',
     file: 'src/output/decode/values.ts',
-    find: 'if (known.from !== d.gapStart) {',
-    replace: 'if (known.from >= 0) {',
+    find: 'Math.max(d.base, d.gapStart, d.oneLine)',
+    replace: 'Math.max(d.base, d.gapStart)',
   },
   {
     name: 'calls that are never closed are read to the end each time',

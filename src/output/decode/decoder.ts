@@ -47,6 +47,7 @@ export class Decoder implements Machine {
   declare unbalanced: number
   declare closedAt: number
   declare noRows: number
+  declare oneLine: number
   looked = 0
   readonly searched = createSearchedRanges()
   readonly recent: (string | undefined)[] = []
@@ -94,6 +95,7 @@ export class Decoder implements Machine {
     this.unbalanced = 0
     this.closedAt = -1
     this.noRows = 0
+    this.oneLine = 0
     this.tooDeep = false
     this.thoughts = 0
     this.crossed = false

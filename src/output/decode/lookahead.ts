@@ -33,13 +33,11 @@ export interface SearchedRanges {
   readonly line: SearchedRange
   /** For the end of a run of spaces. */
   readonly spaces: SearchedRange
-  /** For a line break in the gap before the current token. */
-  readonly gap: SearchedRange
 }
 
 export function createSearchedRanges(): SearchedRanges {
   const nothing = () => ({ from: 0, to: -1, gap: 0 })
-  return { block: nothing(), line: nothing(), spaces: nothing(), gap: nothing() }
+  return { block: nothing(), line: nothing(), spaces: nothing() }
 }
 
 /** The text seen so far and whether it is complete. */
@@ -89,16 +87,13 @@ function skipSpaces(w: Window, from: number, end: number): number {
   const { buf, base } = w
   const known = w.searched.spaces
   const start = base + from
-  let i = from
-  if (start >= known.from && start < known.to) i = Math.min(end, known.to - base)
-  else {
+  if (start < known.from || start > known.to) {
     known.from = start
     known.to = start
   }
-  const begin = i
-  while (i < end && (ch.isSpace(buf.charCodeAt(i)) || ch.isOddSpace(buf.charCodeAt(i)))) i++
-  w.looked += i - begin
-  if (i > begin) known.to = base + i
+  let i = Math.min(end, known.to - base)
+  for (; i < end && (ch.isSpace(buf.charCodeAt(i)) || ch.isOddSpace(buf.charCodeAt(i))); i++) w.looked++
+  known.to = Math.max(known.to, base + i)
   return i
 }
 

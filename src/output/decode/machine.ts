@@ -193,6 +193,8 @@ export interface Machine {
   unbalanced: number
   /** Offset up to which no end of a table was found for a row that may lack its opening bracket. */
   noRows: number
+  /** Offset up to which the gap behind a closing bracket has no line break. */
+  oneLine: number
   /** Offset after the last closing bracket that matched. */
   closedAt: number
   /** A closing bracket was ambiguous. */

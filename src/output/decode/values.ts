@@ -118,15 +118,10 @@ function bareValue(d: Machine): boolean {
 function behindBracket(d: Machine): boolean {
   const frame = d.top
   if (frame?.kind !== LIST || frame.implicit || d.gapCommas > 0 || d.closedAt !== d.gapStart) return false
-  const known = d.searched.gap
-  if (known.from !== d.gapStart) {
-    known.from = d.gapStart
-    known.to = d.gapStart
-  }
   // Continues where the last search ended: a gap may hold many remarks.
-  let i = Math.max(0, known.to - d.base)
+  let i = Math.max(d.base, d.gapStart, d.oneLine) - d.base
   for (; i < d.i && d.buf.charCodeAt(i) !== ch.LF; i++) d.looked++
-  known.to = d.base + i
+  d.oneLine = d.base + i
   return i >= d.i
 }
 
