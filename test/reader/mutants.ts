@@ -354,7 +354,7 @@ export const known: readonly { readonly name: string; run(): string | undefined 
   },
   {
     name: 'many values in a tag that is never closed',
-    run: () => slowness({ opening: '<tool_call>', motif: '</think>"x"[```', ending: '' }, LISTS),
+    run: () => fault({ opening: '<tool_call>', motif: '</think>"x"[```', ending: '' }, LISTS, 4_000),
   },
   {
     name: 'many remarks behind an item',

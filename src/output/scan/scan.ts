@@ -83,7 +83,7 @@ export function scan(text: string, options: ScanOptions, from = 0): Scan {
   const regions: Region[] = []
   // Lines of encoded text are looked for outside of all regions.
   const filter = hasFastPaths ? new Filter(regions, hasEscapes ? undefined : options.keeps) : undefined
-  const overruns = new Overruns(text)
+  const overruns = new Overruns(text, options.allowance)
   // Asked once, not for every value.
   const mayThink = mayEndThought(text)
   // One object for all regions: hostile texts hold a million of them.
@@ -163,7 +163,14 @@ function makeObjects(): unknown {
     decoder.stack.push(createFrame(LIST, 0, 0))
     sink.edit('comment', 0, 0, '')
     const region = new Region({ value: [], edits: sink.edits, start: 0, end: 0 }, getNodes('', options))
-    return [decoder, region, region.node, new Prose(), new Overruns(''), new Filter([], undefined)]
+    return [
+      decoder,
+      region,
+      region.node,
+      new Prose(),
+      new Overruns('', options.allowance),
+      new Filter([], undefined),
+    ]
   })
 }
 
@@ -301,11 +308,13 @@ function reconsider(text: string, region: Region, fence: string | undefined, dou
 class Overruns {
   count = 0
   readonly #text: string
+  readonly #allowance: Allowance
   readonly #ends = new Map<string, number>()
   #thought = -1
 
-  constructor(text: string) {
+  constructor(text: string, allowance: Allowance) {
     this.#text = text
+    this.#allowance = allowance
   }
 
   /** The text to which the reading of a value at `from` is limited. */
@@ -335,6 +344,8 @@ class Overruns {
     if (known >= from) return known
     const found = this.#text.indexOf(mark, from)
     const end = found < 0 ? length : found
+    // The engine searches many characters in the time of one step.
+    this.#allowance.spend((end - from) >> 4, from)
     this.#ends.set(mark, end)
     return end
   }
