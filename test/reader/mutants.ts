@@ -102,6 +102,30 @@ export const mutants: readonly Mutant[] = [
     replace: 'while (isWordChar',
   },
   {
+    name: 'a run of spaces is read again from each of its lines',
+    file: 'src/output/decode/lookahead.ts',
+    find: 'if (start < known.from || start > known.to) {',
+    replace: 'if (start >= 0) {',
+  },
+  {
+    name: 'closing tags are looked for again for every value',
+    file: 'src/output/scan/scan.ts',
+    find: 'if (known >= from) return known',
+    replace: 'if (known >= from && known < length) return known',
+  },
+  {
+    name: 'remarks behind an item are read again for each of them',
+    file: 'src/output/decode/values.ts',
+    find: 'Math.max(d.base, d.gapStart, d.oneLine)',
+    replace: 'Math.max(d.base, d.gapStart)',
+  },
+  {
+    name: 'calls that are never closed are read to the end each time',
+    file: 'src/output/find/tool-calls.ts',
+    find: 'const MOST_PASSES = 8',
+    replace: 'const MOST_PASSES = 8_000',
+  },
+  {
     name: 'running out of call stack leaves the reader',
     file: 'src/output/parse.ts',
     find: 'if (!(error instanceof RangeError)) throw error',
@@ -323,6 +347,22 @@ export const known: readonly { readonly name: string; run(): string | undefined 
   {
     name: 'wrong closers in many open brackets',
     run: () => fault({ opening: "next:k0:'v',", motif: ')[{', ending: 'null' }, RECURSIVE, 200),
+  },
+  {
+    name: 'lines of one space behind an unquoted value',
+    run: () => fault({ opening: '"a":**', motif: ' \n', ending: '<a>' }, undefined, 200),
+  },
+  {
+    name: 'many values in a tag that is never closed',
+    run: () => fault({ opening: '<tool_call>', motif: '</think>"x"[```', ending: '' }, LISTS, 4_000),
+  },
+  {
+    name: 'many remarks behind an item',
+    run: () => fault({ opening: '[[1]', motif: '(aa)', ending: '' }, undefined, 4_000),
+  },
+  {
+    name: 'calls that are never closed',
+    run: () => fault({ opening: '', motif: 'f(a=1}', ending: '' }, DEEP_LISTS, 300),
   },
   {
     name: 'line breaks in a key',

@@ -11,7 +11,7 @@ import type { RuleName } from '../rules.ts'
 import * as ch from './chars.ts'
 import { onCloser } from './closers.ts'
 import { endsAll } from './ends.ts'
-import { createNoCommentEnd, isEllipsis, isEscapedSpace, MORE, skipComment } from './lookahead.ts'
+import { createSearchedRanges, isEllipsis, isEscapedSpace, MORE, skipComment } from './lookahead.ts'
 import {
   AFTER_KEY,
   type DecoderOptions,
@@ -47,8 +47,9 @@ export class Decoder implements Machine {
   declare unbalanced: number
   declare closedAt: number
   declare noRows: number
+  declare oneLine: number
   looked = 0
-  readonly noCommentEnd = createNoCommentEnd()
+  readonly searched = createSearchedRanges()
   readonly recent: (string | undefined)[] = []
   /** Look-ahead limit after which reading stops: the remaining step budget. Streams have no limit of their own. */
   mostLooked = Number.POSITIVE_INFINITY
@@ -94,6 +95,7 @@ export class Decoder implements Machine {
     this.unbalanced = 0
     this.closedAt = -1
     this.noRows = 0
+    this.oneLine = 0
     this.tooDeep = false
     this.thoughts = 0
     this.crossed = false

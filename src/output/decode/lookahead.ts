@@ -26,14 +26,18 @@ interface SearchedRange {
   gap: number
 }
 
-/** What was searched for the end of a comment in vain, for each kind of comment. */
-export interface NoCommentEnd {
+/** What was searched in vain, for each thing that is looked for again and again. */
+export interface SearchedRanges {
+  /** For the end of a comment of either kind. */
   readonly block: SearchedRange
   readonly line: SearchedRange
+  /** For the end of a run of spaces. */
+  readonly spaces: SearchedRange
 }
 
-export function createNoCommentEnd(): NoCommentEnd {
-  return { block: { from: 0, to: -1, gap: 0 }, line: { from: 0, to: -1, gap: 0 } }
+export function createSearchedRanges(): SearchedRanges {
+  const nothing = () => ({ from: 0, to: -1, gap: 0 })
+  return { block: nothing(), line: nothing(), spaces: nothing() }
 }
 
 /** The text seen so far and whether it is complete. */
@@ -44,8 +48,8 @@ export interface Window {
   readonly base: number
   /** Look-ahead beyond the current token, in steps. */
   looked: number
-  /** Ranges of offsets known to contain no end of a comment; not searched again. */
-  readonly noCommentEnd: NoCommentEnd
+  /** Ranges of offsets that are not searched again. */
+  readonly searched: SearchedRanges
 }
 
 /** Price of a predicate that inspects up to `KEY_REACH` characters or runs a regular expression over as many. */
@@ -60,8 +64,7 @@ export function skip(w: Window, from: number): number {
   while (i < end) {
     const c = buf.charCodeAt(i)
     if (ch.isSpace(c) || ch.isOddSpace(c)) {
-      i++
-      w.looked++
+      i = skipSpaces(w, i, end)
     } else if (c === ch.SLASH || c === ch.HASH) {
       const after = skipComment(w, i)
       if (after === MORE) return MORE
@@ -76,6 +79,24 @@ export function skip(w: Window, from: number): number {
   return i >= buf.length && !w.final ? MORE : i
 }
 
+/**
+ * End of the spaces at `from`, at most `end`. Continues where an earlier search ended: a long run of spaces would be
+ * read again from each of its lines.
+ */
+function skipSpaces(w: Window, from: number, end: number): number {
+  const { buf, base } = w
+  const known = w.searched.spaces
+  const start = base + from
+  if (start < known.from || start > known.to) {
+    known.from = start
+    known.to = start
+  }
+  let i = Math.min(end, known.to - base)
+  for (; i < end && (ch.isSpace(buf.charCodeAt(i)) || ch.isOddSpace(buf.charCodeAt(i))); i++) w.looked++
+  known.to = Math.max(known.to, base + i)
+  return i
+}
+
 /** `\n`, `\r`, `\t` written out between tokens, as in text that was escaped once too often. */
 export function isEscapedSpace(c: number): boolean {
   return c === 110 || c === 114 || c === 116
@@ -86,9 +107,9 @@ export function skipComment(w: Window, from: number): number {
   const { buf } = w
   const c = buf.charCodeAt(from)
   const next = buf.charCodeAt(from + 1)
-  if (c === ch.SLASH && next === ch.STAR) return commentEnd(w, '*/', from, w.noCommentEnd.block)
+  if (c === ch.SLASH && next === ch.STAR) return commentEnd(w, '*/', from, w.searched.block)
   if ((c === ch.SLASH && next === ch.SLASH) || (c === ch.HASH && !(next >= 48)))
-    return commentEnd(w, '\n', from, w.noCommentEnd.line)
+    return commentEnd(w, '\n', from, w.searched.line)
   if (c === ch.SLASH && from + 1 >= buf.length && !w.final) return MORE
   return from
 }

@@ -3,7 +3,7 @@
  * read. Types and constants only; `decoder.ts` is the machine, the other files are its parts.
  */
 import type { RuleName } from '../rules.ts'
-import type { NoCommentEnd } from './lookahead.ts'
+import type { SearchedRanges } from './lookahead.ts'
 import type { Sink } from './tree/tree.ts'
 
 export const OBJECT = 0
@@ -173,7 +173,7 @@ export interface Machine {
   tooDeep: boolean
   /** Look-ahead beyond the current token, in steps; charged to the step budget. */
   looked: number
-  readonly noCommentEnd: NoCommentEnd
+  readonly searched: SearchedRanges
   /** Keys of the previous objects by member index: objects of one list usually share them. */
   readonly recent: (string | undefined)[]
   /** Whether look-ahead exceeded the remaining step budget, which stops reading. */
@@ -193,6 +193,8 @@ export interface Machine {
   unbalanced: number
   /** Offset up to which no end of a table was found for a row that may lack its opening bracket. */
   noRows: number
+  /** Offset up to which the gap behind a closing bracket has no line break. */
+  oneLine: number
   /** Offset after the last closing bracket that matched. */
   closedAt: number
   /** A closing bracket was ambiguous. */

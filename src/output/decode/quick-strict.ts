@@ -1,6 +1,6 @@
 /** Faster forms of the checks of strict reading; the light reader has short forms with the same results. */
 
-import { DQUOTE, isDigit, isOpener, LF } from './chars.ts'
+import { BACKSLASH, DQUOTE, isDigit, isOpener, LF, RBRACE, RBRACKET } from './chars.ts'
 
 export type Strict = { readonly value: unknown } | undefined
 
@@ -12,11 +12,14 @@ export function hasFault(text: string): boolean {
   if (text.length > 4096) return false
   // Comments and trailing commas are looked for in the beginning only: their author rarely waits longer with the first one.
   const start = text.slice(0, 128)
+  if (ODD_KEY.test(start)) return true
   if (start.includes('/') && OUTER_SLASH.test(start)) return true
   if (TRAILING_COMMA.test(start) && OUTER_TRAILING_COMMA.test(start)) return true
-  return hasStrayQuote(text) || (hasOddEnd(text) && isUnbalanced(text))
+  return isLeftOpen(text) || hasStrayQuote(text)
 }
 
+/** A first key without double quotes. */
+const ODD_KEY = /^\s*\{\s*[^\s"}]/
 /** A slash outside of strings. */
 const OUTER_SLASH = /^(?:[^"/]|"(?:[^"\\]|\\.)*")*\//
 const TRAILING_COMMA = /,\s*[}\]]/
@@ -32,24 +35,27 @@ function hasStrayQuote(text: string): boolean {
   return before >= 97 && before <= 122
 }
 
-/** Whether a line break follows the opening bracket and the last line begins with no bracket: closing ones may be missing. */
-function hasOddEnd(text: string): boolean {
-  if (text.charCodeAt(1) !== LF) return false
-  const last = text.trimEnd().lastIndexOf('\n')
-  return !/^\s*[}\]]/.test(text.slice(last))
+/**
+ * Whether a line break follows the opening bracket and the last line closes no bracket of an earlier line: a string has no
+ * line breaks in JSON, so the first bracket is still open.
+ */
+function isLeftOpen(text: string): boolean {
+  if (text.charCodeAt(1) !== LF || !isOpener(text.charCodeAt(0))) return false
+  let depth = 0
+  for (let i = Math.max(1, text.trimEnd().lastIndexOf('\n')); i < text.length; i++) {
+    const c = text.charCodeAt(i)
+    if (c === DQUOTE) i = stringEnd(text, i + 1)
+    else if (isOpener(c)) depth++
+    else if ((c === RBRACE || c === RBRACKET) && --depth < 0) return false
+  }
+  return true
 }
 
-const BRACKETS = /"(?:[^"\\]|\\.)*"|[[\]{}]/g
-
-/** Whether brackets outside of strings are left open, or closed too often. */
-function isUnbalanced(text: string): boolean {
-  let depth = 0
-  for (BRACKETS.lastIndex = 0; BRACKETS.test(text); ) {
-    const c = text.charCodeAt(BRACKETS.lastIndex - 1)
-    if (isOpener(c)) depth++
-    else if (c !== DQUOTE) depth--
-  }
-  return depth !== 0
+/** Offset of the quote that ends the string whose content begins at `from`; behind the text if it never ends. */
+function stringEnd(text: string, from: number): number {
+  let i = from
+  while (i < text.length && text.charCodeAt(i) !== DQUOTE) i += text.charCodeAt(i) === BACKSLASH ? 2 : 1
+  return i
 }
 
 /** `JSON.parse` without capturing a stack trace for the discarded error, which takes longer than reading a short text. */

@@ -118,8 +118,11 @@ function bareValue(d: Machine): boolean {
 function behindBracket(d: Machine): boolean {
   const frame = d.top
   if (frame?.kind !== LIST || frame.implicit || d.gapCommas > 0 || d.closedAt !== d.gapStart) return false
-  for (let i = Math.max(0, d.gapStart - d.base); i < d.i; i++) if (d.buf.charCodeAt(i) === ch.LF) return false
-  return true
+  // Continues where the last search ended: a gap may hold many remarks.
+  let i = Math.max(d.base, d.gapStart, d.oneLine) - d.base
+  for (; i < d.i && d.buf.charCodeAt(i) !== ch.LF; i++) d.looked++
+  d.oneLine = d.base + i
+  return i >= d.i
 }
 
 function emitBare(d: Machine, text: string, start: number, stop: number, wordRule: RuleName): void {

@@ -1,7 +1,9 @@
 /** Lists the regions of the text; strict JSON and values that are quoted or bracketed as a whole become one region. */
 
+import { isOpener } from '../decode/chars.ts'
 import { THOUGHT_END, THOUGHT_START } from '../decode/ends.ts'
 import { deeperThan } from '../decode/strict.ts'
+import { hasFastPaths } from '../scan/fast-paths.ts'
 import type { Region } from '../scan/region.ts'
 import { decodeBare, type Scan, type ScanOptions, scan, strictRegion } from '../scan/scan.ts'
 import type { Trial } from './attempt.ts'
@@ -13,7 +15,8 @@ export const LONGEST_BARE = 1_000_000
 export function toScanOptions({ settings, allowance, target }: Trial): ScanOptions {
   const { guided } = target
   // Scalars are sought outside of every object and list, and any object or list may be a call.
-  const keepsAll = guided === undefined || guided.kinds.scalar || findCallKeys(guided) !== undefined
+  const keepsAll =
+    !hasFastPaths || guided === undefined || guided.kinds.scalar || findCallKeys(guided) !== undefined
   return {
     depth: settings.limits.depth,
     acceptTruncated: settings.acceptTruncated,
@@ -54,6 +57,8 @@ function introduced(trial: Trial, seen: Scan, options: ScanOptions): Scan {
     ...seen.blocks.filter((b) => b.kind === 'fence' || b.end - b.start < 100_000),
     ...quotedLines(text, seen),
   ]) {
+    // The common case, without a regular expression.
+    if (isOpener(text.charCodeAt(block.start))) continue
     const first = /^[\s\ufeff\u200b]*(["(])/.exec(
       text.slice(block.start, Math.min(block.end, block.start + 80)),
     )
@@ -114,7 +119,7 @@ function quotedLines(text: string, seen: Scan): BlockRange[] {
       continue
     }
     QUOTED_LINE.lastIndex = start
-    if (!QUOTED_LINE.test(text)) continue
+    if (isOpener(text.charCodeAt(start)) || !QUOTED_LINE.test(text)) continue
     end = QUOTED_LINE.lastIndex
     const line = text.slice(start, end)
     if (!line.includes('\\') || !/[{[]/.test(line)) continue

@@ -142,6 +142,8 @@ const KEYWORD_CALL = /(?<![\w.])[A-Za-z_][\w.]{0,80}\((?=\s*[A-Za-z_]\w*\s*=[^=]
 const MOST_CALLS = 100
 const LONGEST_CALL = 10_000
 const LONGEST_TEXT = 100_000
+/** How many times the length of the text is read at most: calls that are never closed begin inside of each other. */
+const MOST_PASSES = 8
 
 /** `f(a=1, b="x")`, each as the object of its arguments. */
 export function keywordCalls(trial: Trial): Region[] {
@@ -149,11 +151,13 @@ export function keywordCalls(trial: Trial): Region[] {
   const regions: Region[] = []
   if (text.length > LONGEST_TEXT) return regions
   let tries = 0
+  let left = MOST_PASSES * text.length
   KEYWORD_CALL.lastIndex = 0
   for (let match = KEYWORD_CALL.exec(text); match !== null; match = KEYWORD_CALL.exec(text)) {
-    if (++tries > MOST_CALLS) break
+    if (++tries > MOST_CALLS || left < 0) break
     const open = KEYWORD_CALL.lastIndex - 1
     const end = findClose(text, open)
+    left -= end - open
     if (!trial.allowance.spend(end - open, open)) break
     const region = decodeBare(text, match.index, end, toScanOptions(trial))
     if (region === undefined || region.node.kind !== 'object') continue

@@ -4,6 +4,7 @@ import { coerce } from '../coerce/coerce.ts'
 import type { ValueChange } from '../coerce/record.ts'
 import { countChildren, firstItems, isContainer, makeNode, type Node } from '../decode/tree/tree.ts'
 import { rules } from '../rules.ts'
+import { hasFastPaths } from '../scan/fast-paths.ts'
 import { decodeInner, mayHold, peelString } from '../scan/nested-json.ts'
 import type { Region } from '../scan/region.ts'
 import type { Guided } from '../schema/target.ts'
@@ -290,8 +291,8 @@ export function enclosed(trial: Trial, region: Region): Attempt | undefined {
   if (!holds(trial, guided, name, region.node)) return undefined
   const { node } = region
   const wrapper = makeWrapper(name, node)
-  if (node.kind === 'array' && countChildren(node) > LONG_LIST && refusesFirst(trial, region, wrapper, name))
-    return undefined
+  const isLong = hasFastPaths && node.kind === 'array' && countChildren(node) > LONG_LIST
+  if (isLong && refusesFirst(trial, region, wrapper, name)) return undefined
   const change: ValueChange = { rule: 'enclose', pointer: '', before: node.value, after: wrapper.value }
   const tried = attempt(trial, region, wrapper, { changes: [change], cost: rules.enclose.cost })
   return tried.valid ? tried : undefined

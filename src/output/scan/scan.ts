@@ -39,36 +39,39 @@ export interface Scan {
 const MOST_DOUBTS = 8
 /** After this many values that ran past their surroundings, values are read only up to the end of the surroundings. */
 const MOST_OVERRUNS = 2
+/** The ends of so many different tags are looked for: each search may read the whole text. */
+const MOST_TAGS = 100
 
 /** So many regions are kept in any case. Greater than the number of regions that are searched inside. */
 const MOST_KEPT = 4_000
 
 /**
- * The regions found so far. Behind very many, keeps only regions that can still matter: hostile texts hold a million, and
- * to keep them takes several times as long as to read them.
+ * Keeps, behind very many regions, only regions that can still matter: hostile texts hold a million, and to keep them takes
+ * several times as long as to read them.
  */
-class Regions {
-  readonly list: Region[] = []
+class Filter {
+  readonly #list: readonly Region[]
   readonly #keeps: ScanOptions['keeps']
   #broken = false
 
-  /** `keeps`: whether a value is an answer; without it every region is kept. */
-  constructor(keeps: ScanOptions['keeps']) {
+  /** `list`: the regions found so far. `keeps`: whether a value is an answer; without it every region is kept. */
+  constructor(list: readonly Region[], keeps: ScanOptions['keeps']) {
+    this.#list = list
     this.#keeps = keeps
   }
 
   /** Whether a region with this value is left out. The first broken one always matters. */
   leavesOut(value: unknown, isBroken: boolean): boolean {
-    if (this.list.length < MOST_KEPT || (isBroken && !this.#broken)) return false
+    if (this.#list.length < MOST_KEPT || (isBroken && !this.#broken)) return false
     return this.#keeps?.(value) === false
   }
 
-  /** Adds a region unless it is left out. In a listed block, or cut off, it always matters. */
-  add(region: Region, isInBlock: boolean): void {
+  /** Whether to keep a region. In a listed block, or cut off, it always matters. */
+  takes(region: Region, isInBlock: boolean): boolean {
     const isBroken = region.editCount > 0
-    if (!isInBlock && !region.truncated && this.leavesOut(region.value, isBroken)) return
+    if (!isInBlock && !region.truncated && this.leavesOut(region.value, isBroken)) return false
     this.#broken ||= isBroken
-    this.list.push(region)
+    return true
   }
 }
 
@@ -77,9 +80,10 @@ export function scan(text: string, options: ScanOptions, from = 0): Scan {
   const decoder = createDecoder(sink, text, options)
   const prose = new Prose()
   const hasEscapes = text.includes('\\')
+  const regions: Region[] = []
   // Lines of encoded text are looked for outside of all regions.
-  const regions = new Regions(hasEscapes ? undefined : options.keeps)
-  const overruns = new Overruns(text)
+  const filter = hasFastPaths ? new Filter(regions, hasEscapes ? undefined : options.keeps) : undefined
+  const overruns = new Overruns(text, options.allowance)
   // Asked once, not for every value.
   const mayThink = mayEndThought(text)
   // One object for all regions: hostile texts hold a million of them.
@@ -106,7 +110,7 @@ export function scan(text: string, options: ScanOptions, from = 0): Scan {
       !mayThink &&
       isWhole(decoder, sink) &&
       !prose.listsBlock &&
-      regions.leavesOut(sink.value, sink.mark() > mark)
+      filter?.leavesOut(sink.value, sink.mark() > mark)
     ) {
       sink.rollback(mark)
       sink.reset()
@@ -117,7 +121,7 @@ export function scan(text: string, options: ScanOptions, from = 0): Scan {
     const region = escaped instanceof Region ? escaped : takeRegion(decoder, sink, i, around)
     decoder.buf = text
     // One value beyond the depth limit fails the whole text, so stop here.
-    if (decoder.tooDeep) return { regions: regions.list, blocks: prose.blocks, tooDeep: true }
+    if (decoder.tooDeep) return { regions, blocks: prose.blocks, tooDeep: true }
     if (region === undefined) {
       i = Math.max(decoder.i, i + 1)
       continue
@@ -126,7 +130,7 @@ export function scan(text: string, options: ScanOptions, from = 0): Scan {
       region.editCount === 0 && !decoder.ambiguous
         ? region
         : reconsider(text, region, decoder.fence, {
-            tagEnd: prose.tagEnd,
+            tagEnd: region.truncated ? overruns.find(i, prose.tagEnd) : text.length,
             ambiguous: decoder.ambiguous && doubts++ < MOST_DOUBTS,
             options,
             mayEndThought: mayThink,
@@ -134,15 +138,15 @@ export function scan(text: string, options: ScanOptions, from = 0): Scan {
     if (settled.end < region.end) overruns.count++
     // A common region already has its surroundings: copying each would double the cost of hostile texts.
     const placed = settled === region && escaped !== region
-    regions.add(placed || settled.reasoning ? settled : settled.with(prose.surroundings), prose.listsBlock)
+    const kept = placed || settled.reasoning ? settled : settled.with(prose.surroundings)
+    if (!hasFastPaths || filter?.takes(kept, prose.listsBlock)) regions.push(kept)
     i = options.firstOnly ? text.length : Math.max(settled.end, i + 1)
   }
   prose.finish(text.length)
   if (hasFastPaths && text.length > LONG) keepAlive('scan', makeObjects)
-  const { list } = regions
   const until = prose.reasonedUntil
   return {
-    regions: until === 0 ? list : list.map((r) => (r.start < until ? r.with({ reasoning: true }) : r)),
+    regions: until === 0 ? regions : regions.map((r) => (r.start < until ? r.with({ reasoning: true }) : r)),
     blocks: prose.blocks,
     tooDeep: false,
   }
@@ -159,7 +163,14 @@ function makeObjects(): unknown {
     decoder.stack.push(createFrame(LIST, 0, 0))
     sink.edit('comment', 0, 0, '')
     const region = new Region({ value: [], edits: sink.edits, start: 0, end: 0 }, getNodes('', options))
-    return [decoder, region, region.node, new Prose(), new Overruns(''), new Regions(undefined)]
+    return [
+      decoder,
+      region,
+      region.node,
+      new Prose(),
+      new Overruns('', options.allowance),
+      new Filter([], undefined),
+    ]
   })
 }
 
@@ -263,7 +274,8 @@ function treeAt(text: string, start: number, options: ScanOptions, fence: string
 }
 
 interface Doubt {
-  readonly tagEnd: string | undefined
+  /** Where the tag around a value cut off is closed; the length of the text if it is not. */
+  readonly tagEnd: number
   readonly ambiguous: boolean
   readonly options: ScanOptions
   readonly mayEndThought: boolean
@@ -296,20 +308,21 @@ function reconsider(text: string, region: Region, fence: string | undefined, dou
 class Overruns {
   count = 0
   readonly #text: string
+  readonly #allowance: Allowance
   readonly #ends = new Map<string, number>()
   #thought = -1
 
-  constructor(text: string) {
+  constructor(text: string, allowance: Allowance) {
     this.#text = text
+    this.#allowance = allowance
   }
 
   /** The text to which the reading of a value at `from` is limited. */
   bounded(from: number, fence: string | undefined, tagEnd: string | undefined): string {
     if (this.count < MOST_OVERRUNS) return this.#text
     // A fence closes even if it was never opened: values are cut back to it too.
-    const ends = [this.#thoughtEnd(from), this.#find(from, `\n${fence ?? '```'}`)]
-    if (tagEnd !== undefined) ends.push(this.#find(from, tagEnd))
-    return this.#text.slice(0, Math.min(...ends))
+    const fenceEnd = this.find(from, `\n${fence ?? '```'}`)
+    return this.#text.slice(0, Math.min(this.#thoughtEnd(from), fenceEnd, this.find(from, tagEnd)))
   }
 
   #thoughtEnd(from: number): number {
@@ -320,21 +333,28 @@ class Overruns {
     return this.#thought
   }
 
-  #find(from: number, mark: string): number {
-    const known = this.#ends.get(mark) ?? -1
+  /**
+   * Offset of the first such mark from `from` on, which may not decrease; the length of the text if there is none. Each
+   * mark is looked for once in the text; of very many different tags, only the first.
+   */
+  find(from: number, mark: string | undefined): number {
+    const { length } = this.#text
+    if (mark === undefined) return length
+    const known = this.#ends.get(mark) ?? (this.#ends.size > MOST_TAGS && mark[0] === '<' ? length : -1)
     if (known >= from) return known
     const found = this.#text.indexOf(mark, from)
-    const end = found < 0 ? this.#text.length : found
+    const end = found < 0 ? length : found
+    // The engine searches many characters in the time of one step.
+    this.#allowance.spend((end - from) >> 4, from)
     this.#ends.set(mark, end)
     return end
   }
 }
 
 /** End of the fence or tag around a broken region; a tag ends only values that were never closed. */
-function blockEnd(text: string, region: Region, fence: string | undefined, tagEnd = ''): number | undefined {
+function blockEnd(text: string, region: Region, fence: string | undefined, tag: number): number | undefined {
   const close = fenceEnd(text, region, fence)
-  const tag = region.truncated && tagEnd !== '' ? text.indexOf(tagEnd, region.start) : -1
-  return tag < 0 || (close !== undefined && close < tag) ? close : tag
+  return tag === text.length || (close !== undefined && close < tag) ? close : tag
 }
 
 /**
