@@ -1,8 +1,8 @@
 /** The live state of one run for a page: loads its history, follows it, and refreshes the page once per frame. */
-import type { RunEvent, RunUpdate } from 'proviso/client'
+import type { RunEvent, RunPartial, RunUpdate } from 'proviso/client'
 import { onScopeDispose, type ShallowRef, shallowRef, triggerRef, watch } from 'vue'
 import { createFold, type Fold, fold } from '../fold/fold.ts'
-import { emptyRun, type RunState, type TimelineEntry } from '../fold/run-state.ts'
+import { emptyRun, type NodeView, type RunState, type TimelineEntry } from '../fold/run-state.ts'
 import { describeEvent } from '../fold/timeline.ts'
 import { describeError, getClient } from '../session.ts'
 import { watchRun } from './watch-run.ts'
@@ -76,7 +76,7 @@ export function useLiveRun(getRunId: () => string): LiveRun {
     const onUpdate = (update: RunUpdate) => {
       if (update.kind === 'partial') {
         const node = current.state.nodes.get(update.partial.nodeId)
-        if (node) node.partial = update.partial.value
+        if (node) notePartial(node, update.partial)
         return schedule()
       }
       add(update.event)
@@ -130,6 +130,12 @@ export function useLiveRun(getRunId: () => string): LiveRun {
       else state.value = fold(events, id)
     },
   }
+}
+
+/** An agent has no value until it writes the answer: until then, the words of its turn. */
+function notePartial(node: NodeView, { value, turn }: RunPartial): void {
+  node.partial = value ?? undefined
+  node.partialText = value === null && turn?.text ? turn.text : undefined
 }
 
 interface Reading {
