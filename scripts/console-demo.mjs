@@ -256,5 +256,5 @@ export async function sayInThread(app, threadId, answered = 0) {
     message: 'Please let Ann know that the tea has arrived',
   })
   await app.result(runId)
-  await app.threads.say(key, { message: 'And tell her that the oolong is next' })
+  await app.threads.say(key, { message: 'And add that the oolong is next' })
 }
