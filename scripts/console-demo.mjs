@@ -114,7 +114,7 @@ export function demoCapabilities({ defineCapability, defineAgent, tool }) {
       kind: 'model',
       inputContract: { type: 'object', properties: { topic: { type: 'string' }, facts: { type: 'array' } } },
       outputContract: post,
-      settings: { model: 'demo/writer' },
+      preferredModels: ['demo/writer'],
     }),
     defineCapability({
       capabilityId: 'copy.check',

@@ -63,7 +63,7 @@ describe.skipIf(skipped)('threads', () => {
       kind: 'model',
       inputContract: question,
       outputContract: answer,
-      settings: { model: 'echo/echo' },
+      preferredModels: ['echo/echo'],
     })
     served = await serveConsole({
       capabilities: [...demo.capabilities, parrot],
