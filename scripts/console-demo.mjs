@@ -114,7 +114,7 @@ export function demoCapabilities({ defineCapability, defineAgent, tool }) {
       kind: 'model',
       inputContract: { type: 'object', properties: { topic: { type: 'string' }, facts: { type: 'array' } } },
       outputContract: post,
-      settings: { model: 'demo/writer' },
+      preferredModels: ['demo/writer'],
     }),
     defineCapability({
       capabilityId: 'copy.check',
@@ -221,4 +221,40 @@ export const postDraft = {
     { from: 'route', to: 'check' },
   ],
   output: { node: 'write' },
+}
+
+/**
+ * A conversation with the agent: answered questions, an ask that waits for a person, and a message that waits for the run.
+ * @param {import('../src/index.ts').App} app
+ * @param {string} threadId
+ * @param {number} [answered] questions before the one that asks
+ */
+export async function sayInThread(app, threadId, answered = 0) {
+  const key = { tenant: 'default', threadId }
+  const answer = { type: 'object', properties: { answer: { type: 'string' } }, required: ['answer'] }
+  const inputs = { question: { envelope: '/inputs/message' } }
+  const begin = {
+    envelope: { outputContract: { schema: answer } },
+    draft: { nodes: [{ id: 'answer', capabilityId: 'office.helper', inputs }], output: { node: 'answer' } },
+  }
+  for (let at = 0; at < answered; at++) {
+    const { runId } = await app.threads.say(key, { ...begin, message: 'Has Ann heard about the spring tea?' })
+    await app.result(runId)
+    const [ask] = await app.store.asks({ runId, status: 'pending' })
+    if (ask)
+      await app.reply(runId, {
+        requestId: ask.requestId,
+        valueHash: ask.valueHash,
+        decision: 'approve',
+        note: 'go ahead',
+        by: 'olga',
+      })
+    await app.result(runId)
+  }
+  const { runId } = await app.threads.say(key, {
+    ...begin,
+    message: 'Please let Ann know that the tea has arrived',
+  })
+  await app.result(runId)
+  await app.threads.say(key, { message: 'And add that the oolong is next' })
 }

@@ -14,6 +14,7 @@ import {
   legalEnvelope,
   postDraft,
   postEnvelope,
+  sayInThread,
 } from './console-demo.mjs'
 import { ensureBuilt, root } from './setup.mjs'
 
@@ -92,6 +93,7 @@ const { runId: done } = await app.run(/** @type {never} */ (postEnvelope), {
 const { runId: waiting } = await app.run(/** @type {never} */ (carefulEnvelope))
 await app.run(/** @type {never} */ (legalEnvelope))
 const { runId: agent } = await app.run(/** @type {never} */ (agentEnvelope))
+await sayInThread(app, 'Spring campaign', 1)
 const { runId: failed } = await app.run(
   /** @type {never} */ ({ ...postEnvelope, objective: 'Announce the tea and print its label' }),
   { draft: /** @type {never} */ (labelDraft) },
@@ -123,6 +125,9 @@ const pictures = {
   inbox: { path: '/inbox', wait: '[data-test=ask]' },
   'inbox-dark': { path: '/inbox', wait: '[data-test=ask]', dark: true },
   'inbox-phone': { path: '/inbox', wait: '[data-test=ask]', phone: true },
+  threads: { path: '/threads/Spring%20campaign', wait: '.conversation [data-test=ask]' },
+  'threads-dark': { path: '/threads/Spring%20campaign', wait: '.conversation [data-test=ask]', dark: true },
+  'threads-phone': { path: '/threads/Spring%20campaign', wait: '.conversation [data-test=ask]', phone: true },
   compose: { path: '/compose', wait: '[data-test=proof]' },
   sandbox: { path: '/flex/sandbox', wait: '[data-test=chat]' },
   capabilities: { path: '/capabilities', wait: '[data-test=capability]' },

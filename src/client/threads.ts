@@ -1,7 +1,7 @@
-/** Threads over the API: conversations of a tenant, one run per message. */
+/** Threads over the API: conversations of a tenant, one run per message; and what agents remember over threads. */
 import type { ClientRun } from './client-run.ts'
 import { api, createKey, type Transport } from './transport.ts'
-import type { Thread, ThreadPages, ThreadSummary } from './types.ts'
+import type { Memory, Thread, ThreadPages, ThreadSummary } from './types.ts'
 
 export interface SayOptions {
   /** Default: the envelope of the last run of the thread; for the first message, the message is the objective. */
@@ -58,6 +58,28 @@ export function createThreadsClient(
         },
       )
       return { run: open(said.runId), status: said.status }
+    },
+  }
+}
+
+/** What agents remember over threads and runs. Needs the role operator. */
+export interface MemoriesClient {
+  /** All memories of the tenant, newest first; with `search`, the best match first. */
+  list(options?: { readonly search?: string; readonly signal?: AbortSignal }): Promise<readonly Memory[]>
+  delete(memoryId: string, options?: { readonly signal?: AbortSignal }): Promise<void>
+}
+
+export function createMemoriesClient(transport: Transport): MemoriesClient {
+  return {
+    async list({ search, signal } = {}) {
+      const found = await transport.json<{ memories: readonly Memory[] }>(`${api}/memories`, {
+        query: { search },
+        signal,
+      })
+      return found.memories
+    },
+    async delete(memoryId, { signal } = {}) {
+      await transport.json(`${api}/memories/${encodeURIComponent(memoryId)}`, { method: 'DELETE', signal })
     },
   }
 }

@@ -54,6 +54,9 @@ export type Thread = Answer<'showThread', 200>
 export type ThreadPages = Answer<'listThreads', 200>
 export type ThreadSummary = ThreadPages['threads'][number]
 
+/** A short text that an agent keeps, and the run that kept it. */
+export type Memory = Answer<'listMemories', 200>['memories'][number]
+
 export type Webhook = Answer<'createWebhook', 201>
 export type WebhookPage = Answer<'listWebhooks', 200>
 export type NewWebhook = operations['createWebhook']['requestBody']['content']['application/json']

@@ -188,7 +188,7 @@ describe.skipIf(skipped)('the console', () => {
     expect(await page.getByTestId('routes').locator('.taken').textContent()).toContain('check')
     await page.getByTestId('routes').getByText('not taken').waitFor()
     await page.locator('[data-graph-node=legal].skipped').waitFor()
-    expect(await page.locator('.vue-flow__edge.untaken').count()).toBe(1)
+    expect(await page.locator('.plan-edge.untaken').count()).toBe(1)
     expect(await page.getByTestId('outline').locator('[data-status=skipped]').getAttribute('data-node')).toBe(
       'legal',
     )

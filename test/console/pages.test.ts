@@ -11,6 +11,7 @@ import {
   legalEnvelope,
   postDraft,
   postEnvelope,
+  sayInThread,
 } from '../../scripts/console-demo.mjs'
 import {
   adminToken,
@@ -73,6 +74,7 @@ describe.skipIf(skipped)('every page', () => {
     const waiting = await run(carefulEnvelope)
     await run(legalEnvelope)
     const agent = await run(agentEnvelope)
+    await sayInThread(served.app, 'ann')
     pages = [
       ['/runs', '.runs-row'],
       ['/runs?q=nothing-matches-this', '.empty'],
@@ -85,6 +87,10 @@ describe.skipIf(skipped)('every page', () => {
       ['/runs/no-such-run', '[role=alert]'],
       ['/inbox', '[data-test=ask]'],
       ['/inbox?view=mine', '[data-test=empty]'],
+      ['/threads', '[data-thread=ann]'],
+      // With an ask that is answered in place, and a message that waits.
+      ['/threads/ann', '.conversation [data-test=ask]'],
+      ['/threads/no-such-thread', '.conversation [role=alert]'],
       ['/compose', '[data-test=proof]'],
       ['/flex/sandbox', '[data-test=chat]'],
       ['/capabilities', '[data-test=capability]'],
@@ -155,11 +161,15 @@ describe.skipIf(skipped)('every page', () => {
     const found: string[] = []
     const check = async (name: string) =>
       found.push(...(await findViolations(page)).map((line) => `${name} ${line}`))
-    for (const path of ['/runs', '/inbox', '/inbox?view=decided', '/health']) {
+    for (const path of ['/runs', '/inbox', '/inbox?view=decided', '/threads', '/health']) {
       await page.goto(`${empty.address}${path}`)
       await page.locator('.empty').first().waitFor()
       await check(path)
     }
+    await page.goto(`${empty.address}/threads`)
+    await page.getByRole('button', { name: 'Memory' }).click()
+    await page.getByTestId('no-memories').waitFor()
+    await check('memory')
     await page.goto(`${empty.address}/compose`)
     await page.getByRole('button', { name: 'Create post…' }).click()
     await page.getByRole('dialog', { name: 'Create post' }).waitFor()

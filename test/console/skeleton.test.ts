@@ -82,10 +82,16 @@ describe.skipIf(skipped)('the console in Chromium', () => {
       await closeConsole(opened)
       return names.map((name) => name.trim().replace(/\s+\d+$/, ''))
     }
-    expect(await menu(await served.tokenFor('caller', 'carl'))).toEqual(['Runs', 'Compose', 'Capabilities'])
+    expect(await menu(await served.tokenFor('caller', 'carl'))).toEqual([
+      'Runs',
+      'Threads',
+      'Compose',
+      'Capabilities',
+    ])
     expect(await menu(await served.tokenFor('operator', 'olga'))).toEqual([
       'Runs',
       'Inbox',
+      'Threads',
       'Compose',
       'Capabilities',
       'Health',

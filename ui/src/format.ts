@@ -1,12 +1,23 @@
 /** Numbers, times and values as people read them. */
 
+// Made once: a formatter costs more than what it formats.
+const ofToday = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit', second: '2-digit' })
+const ofOtherDays = new Intl.DateTimeFormat(undefined, {
+  month: 'short',
+  day: 'numeric',
+  hour: '2-digit',
+  minute: '2-digit',
+})
+
 export function formatTime(iso: string | undefined): string {
   if (iso === undefined) return ''
   const date = new Date(iso)
-  const isToday = date.toDateString() === new Date().toDateString()
-  return isToday
-    ? date.toLocaleTimeString(undefined, { hour: '2-digit', minute: '2-digit', second: '2-digit' })
-    : date.toLocaleString(undefined, { month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit' })
+  const now = new Date()
+  const isToday =
+    date.getDate() === now.getDate() &&
+    date.getMonth() === now.getMonth() &&
+    date.getFullYear() === now.getFullYear()
+  return (isToday ? ofToday : ofOtherDays).format(date)
 }
 
 export function formatDuration(from: string | undefined, to: string | undefined): string {
@@ -59,4 +70,12 @@ export function toLine(value: unknown, most = 140): string {
 
 export function toWords(status: string): string {
   return status.replaceAll('_', ' ')
+}
+
+/** The words of an answer that has nothing else: a text, or an object whose one member is a text. */
+export function toText(value: unknown): string | undefined {
+  if (typeof value === 'string') return value
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined
+  const members = Object.values(value)
+  return members.length === 1 && typeof members[0] === 'string' ? members[0] : undefined
 }

@@ -22,6 +22,11 @@ export const router = createRouter({
       meta: { title: 'Sandbox' },
     },
     {
+      path: '/threads/:threadId?',
+      component: () => import('./pages/threads-page.vue'),
+      meta: { title: 'Threads' },
+    },
+    {
       path: '/capabilities',
       component: () => import('./pages/capabilities-page.vue'),
       meta: { title: 'Capabilities' },

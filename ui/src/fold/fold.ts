@@ -126,7 +126,7 @@ function endAttempt(state: RunState, payload: Payload, event: RunEvent): void {
     attempt.model = payload.model
     attempt.prompts = payload.prompts
   }
-  if (node) node.partial = undefined
+  if (node) Object.assign(node, { partial: undefined, partialText: undefined })
   state.usage = addUsage(state.usage, payload.usage)
 }
 
@@ -279,6 +279,7 @@ const handlers: { readonly [type in RunEvent['type']]?: Handler } = {
       person: payload.person,
       chosen: payload.chosen,
       partial: undefined,
+      partialText: undefined,
       message: undefined,
     })
   },
@@ -291,6 +292,7 @@ const handlers: { readonly [type in RunEvent['type']]?: Handler } = {
       error: payload.error,
       message: payload.error?.message,
       partial: undefined,
+      partialText: undefined,
     })
   },
   node_skipped(state, payload, event) {

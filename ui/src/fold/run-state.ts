@@ -173,6 +173,8 @@ export interface NodeView {
   rao: { readonly [key: string]: unknown }[]
   /** What is being written now; never part of the journal. */
   partial?: unknown | undefined
+  /** What the model of an agent has written of its turn, before it writes the answer. */
+  partialText?: string | undefined
 }
 
 export interface AskView {

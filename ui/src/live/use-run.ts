@@ -1,8 +1,8 @@
-/** The live state of one run for a page: loads its history, follows it, and refreshes the page once per frame. */
-import type { RunEvent, RunUpdate } from 'proviso/client'
+/** The live state of one run for a page: loads its history, follows it, and refreshes the page a few times per second. */
+import type { RunEvent, RunPartial, RunUpdate } from 'proviso/client'
 import { onScopeDispose, type ShallowRef, shallowRef, triggerRef, watch } from 'vue'
 import { createFold, type Fold, fold } from '../fold/fold.ts'
-import { emptyRun, type RunState, type TimelineEntry } from '../fold/run-state.ts'
+import { emptyRun, type NodeView, type RunState, type TimelineEntry } from '../fold/run-state.ts'
 import { describeEvent } from '../fold/timeline.ts'
 import { describeError, getClient } from '../session.ts'
 import { watchRun } from './watch-run.ts'
@@ -20,6 +20,8 @@ export interface LiveRun {
 }
 
 const pageSize = 500
+/** Shortest time between two updates of the page. */
+const updateMs = 60
 /** Events of a long run that are shown first. */
 const tailSize = 200
 
@@ -32,19 +34,28 @@ export function useLiveRun(getRunId: () => string): LiveRun {
   let current: Fold = createFold()
   let position: number | undefined
   let frame = 0
+  let timer: ReturnType<typeof setTimeout> | undefined
+  let shownAt = 0
   let stop = () => {}
 
   const refresh = () => {
     frame = 0
+    shownAt = performance.now()
     if (position === undefined) {
       state.value = current.state
       triggerRef(state)
     }
   }
-  // One update per frame, however many events arrive. A hidden tab has no frames.
+  const draw = () => {
+    timer = undefined
+    frame ||= requestAnimationFrame(refresh)
+  }
+  // However many events arrive, the frames between two updates are free for what the reader does. A hidden tab has no frames.
   const schedule = () => {
     if (document.hidden) return refresh()
-    frame ||= requestAnimationFrame(refresh)
+    const waitMs = shownAt + updateMs - performance.now()
+    if (waitMs <= 0) draw()
+    else if (frame === 0) timer ??= setTimeout(draw, waitMs)
   }
   const add = (event: RunEvent) => {
     if (event.id === (events.at(-1)?.id ?? 0) + 1) events.push(event)
@@ -76,7 +87,7 @@ export function useLiveRun(getRunId: () => string): LiveRun {
     const onUpdate = (update: RunUpdate) => {
       if (update.kind === 'partial') {
         const node = current.state.nodes.get(update.partial.nodeId)
-        if (node) node.partial = update.partial.value
+        if (node) notePartial(node, update.partial)
         return schedule()
       }
       add(update.event)
@@ -114,6 +125,7 @@ export function useLiveRun(getRunId: () => string): LiveRun {
   )
   onScopeDispose(() => {
     stop()
+    clearTimeout(timer)
     cancelAnimationFrame(frame)
   })
   return {
@@ -130,6 +142,12 @@ export function useLiveRun(getRunId: () => string): LiveRun {
       else state.value = fold(events, id)
     },
   }
+}
+
+/** An agent has no value until it writes the answer: until then, the words of its turn. */
+function notePartial(node: NodeView, { value, turn }: RunPartial): void {
+  node.partial = value ?? undefined
+  node.partialText = value === null && turn?.text ? turn.text : undefined
 }
 
 interface Reading {
