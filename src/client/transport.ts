@@ -3,7 +3,10 @@ import { ClientError, toClientError } from './client-error.ts'
 import { type RetryOptions, toUnreachable, withRetries } from './retry.ts'
 
 export interface ClientOptions {
-  /** Address of the server, such as `http://127.0.0.1:3003`; with a path if it is mounted below one. */
+  /**
+   * Address of the server, such as `http://127.0.0.1:3003`; with a path if it is mounted below one. In a browser, a path alone
+   * (`/`) means the server that the page comes from.
+   */
   readonly url: string
   /** The token, or a function that is called for every request. Not needed in development mode. */
   readonly token?: string | (() => string | Promise<string>)
@@ -35,6 +38,11 @@ export interface Transport {
 /** Prefix of every route. */
 export const api = '/api/v1/flex'
 
+/** Whether an address is a path of the page's own server. */
+export function isPath(url: string): boolean {
+  return /^\/(?!\/)/.test(url)
+}
+
 export function createTransport(options: ClientOptions): Transport {
   const { token, retry = {}, idleMs = 45_000 } = options
   const base = options.url.replace(/\/+$/, '')
@@ -42,6 +50,11 @@ export function createTransport(options: ClientOptions): Transport {
   const send = options.fetch ?? ((url: string, init: RequestInit) => globalThis.fetch(url, init))
   const once: Transport['send'] = async (path, { method = 'GET', query, body, headers, signal } = {}) => {
     const url = `${base}${path}${toSearch(query)}`
+    if (isPath(url) && !options.fetch && !('location' in globalThis))
+      throw new ClientError(
+        'client/option',
+        `url must be an address outside of browsers, got "${options.url}"`,
+      )
     const bearer = typeof token === 'function' ? await token() : token
     const init: RequestInit = {
       method,
