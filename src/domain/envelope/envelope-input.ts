@@ -144,7 +144,7 @@ export interface TranslatedEnvelope {
 export function translateEnvelope(given: unknown): TranslatedEnvelope {
   if (!isObject(given)) return { envelope: given, hasShortNames: false }
   const { output, approve, ...rest } = given
-  const hasShortNames = output !== undefined || approve !== undefined
+  const hasShortNames = output !== undefined || approve !== undefined || rest['outputContract'] === undefined
   if (!hasShortNames) return translateContract(given)
   if (rest['outputContract'] !== undefined)
     throw new ProvisoError(
