@@ -7,7 +7,7 @@ import { type RequestOutput, type RunOutput, type RunRequest, toEnvelope } from 
 import { createSandboxClient, type SandboxClient } from './sandbox.ts'
 import { createTasksClient, type TasksClient } from './tasks.ts'
 import { createThreadsClient, type ThreadsClient } from './threads.ts'
-import { api, type ClientOptions, createKey, createTransport, isPath } from './transport.ts'
+import { api, type ClientOptions, createKey, createTransport } from './transport.ts'
 import type {
   Begun,
   CallerInfo,
@@ -123,10 +123,11 @@ export interface Client {
  * const { line } = await run.output()
  */
 export function createClient(options: ClientOptions): Client {
-  if (!URL.canParse(options.url) && !isPath(options.url))
+  // A path is of the server that the page comes from.
+  if (!URL.canParse(options.url) && !/^\/(?!\/)/.test(options.url))
     throw new ClientError(
       'client/option',
-      `url must be an address such as http://127.0.0.1:3003, or in a browser a path such as /, got "${options.url}"`,
+      `url must be an address such as http://127.0.0.1:3003, got "${options.url}"`,
     )
   const transport = createTransport(options)
   const asks = createAsksClient(transport)

@@ -38,11 +38,6 @@ export interface Transport {
 /** Prefix of every route. */
 export const api = '/api/v1/flex'
 
-/** Whether an address is a path of the page's own server. */
-export function isPath(url: string): boolean {
-  return /^\/(?!\/)/.test(url)
-}
-
 export function createTransport(options: ClientOptions): Transport {
   const { token, retry = {}, idleMs = 45_000 } = options
   const base = options.url.replace(/\/+$/, '')
@@ -50,11 +45,6 @@ export function createTransport(options: ClientOptions): Transport {
   const send = options.fetch ?? ((url: string, init: RequestInit) => globalThis.fetch(url, init))
   const once: Transport['send'] = async (path, { method = 'GET', query, body, headers, signal } = {}) => {
     const url = `${base}${path}${toSearch(query)}`
-    if (isPath(url) && !options.fetch && !('location' in globalThis))
-      throw new ClientError(
-        'client/option',
-        `url must be an address outside of browsers, got "${options.url}"`,
-      )
     const bearer = typeof token === 'function' ? await token() : token
     const init: RequestInit = {
       method,

@@ -218,11 +218,9 @@ describe('a refused request', () => {
     expect(() => createClient({ url: 'localhost' })).toThrow('url must be an address')
   })
 
-  it('an address that is not valid is refused, and a path is accepted in browsers only', async () => {
+  it('an address that is not valid is refused, and a path is accepted', async () => {
     for (const url of ['nonsense', '//other.example', ''])
       expect(() => createClient({ url }), url).toThrow('url must be an address such as')
-    const refused = createClient({ url: '/' }).me()
-    await expect(refused).rejects.toMatchObject({ code: 'client/option' })
     const asked: string[] = []
     const answer = async (url: string) => {
       asked.push(url)
