@@ -220,7 +220,7 @@ describe('a refused request', () => {
 
   it('an address that is not valid is refused, and a path is accepted', async () => {
     for (const url of ['nonsense', '//other.example', ''])
-      expect(() => createClient({ url }), url).toThrow('url must be an address such as')
+      expect(() => createClient({ url }), url).toThrow('url must be an address or a path')
     const asked: string[] = []
     const answer = async (url: string) => {
       asked.push(url)
