@@ -7,7 +7,7 @@ import type { FailureCode } from '../domain/attempt/failure-code.ts'
 import type { Cause, Diagnostic } from '../domain/diagnostic.ts'
 import type { ErrorEnvelope } from '../domain/errors/error-envelope.ts'
 import { failureError } from '../domain/errors/failure-error.ts'
-import type { CallInDoubt, Provenance } from '../domain/event.ts'
+import type { CallInDoubt, Failure, Provenance } from '../domain/event.ts'
 import type { AttemptIssueCode } from '../domain/output.ts'
 import { isWaiting, type WaitingStatus } from '../domain/status.ts'
 import type { Engine } from '../engine/engine.ts'
@@ -89,9 +89,7 @@ export async function runResult(
   const error = finished?.error
   const common = {
     runId,
-    issues: error
-      ? (error.issues ?? [{ code: error.code, at: { pointer: '' }, message: error.message }])
-      : [],
+    issues: error ? listIssues(error) : [],
     provenance: finished?.provenance ?? [],
     ...(finished?.degraded && { degraded: finished.degraded }),
     ...(finished?.inDoubt && { inDoubt: finished.inDoubt }),
@@ -104,6 +102,14 @@ export async function runResult(
   // The last event of a run has an output or an error, by its status.
   if (status === 'completed') return { ...common, status, output: finished?.output as Json }
   return { ...common, status: 'failed', ...failure } as FailedRun
+}
+
+/** The issues of a failure; one without any of its own becomes one, with its hint. */
+function listIssues(error: Failure): readonly Issue<RunIssueCode>[] {
+  if (error.issues) return error.issues
+  const hint = failureError(error).details?.['hint']
+  const { code, message } = error
+  return [{ code, at: { pointer: '' }, message, ...(typeof hint === 'string' && { hint }) }]
 }
 
 function toIssue({ constraint, cause, suggestion, nodeId, details }: Diagnostic): Issue<RunIssueCode> {

@@ -182,5 +182,5 @@ function findDifference(
 
 function isSame(one: unknown, other: unknown): boolean {
   if (one === undefined || other === undefined) return one === other
-  return jsonEqual(one as never, other as never)
+  return jsonEqual(one, other)
 }

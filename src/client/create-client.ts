@@ -129,11 +129,9 @@ export interface Client {
  * const { line } = await run.output()
  */
 export function createClient(options: ClientOptions): Client {
-  if (!URL.canParse(options.url))
-    throw new ClientError(
-      'client/option',
-      `url must be an address such as http://127.0.0.1:3003, got "${options.url}"`,
-    )
+  // A path is of the server that the page comes from.
+  if (!/^(https?:\/\/.|\/(?!\/))/.test(options.url))
+    throw new ClientError('client/option', `url must be an address or a path, got "${options.url}"`)
   const transport = createTransport(options)
   const asks = createAsksClient(transport)
   const open = (runId: string, schema?: StandardSchemaV1) =>

@@ -3,7 +3,10 @@ import { ClientError, toClientError } from './client-error.ts'
 import { type RetryOptions, toUnreachable, withRetries } from './retry.ts'
 
 export interface ClientOptions {
-  /** Address of the server, such as `http://127.0.0.1:3003`; with a path if it is mounted below one. */
+  /**
+   * Address of the server, such as `http://127.0.0.1:3003`; with a path if it is mounted below one. In a browser, a path alone
+   * (`/`) means the server that the page comes from.
+   */
   readonly url: string
   /** The token, or a function that is called for every request. Not needed in development mode. */
   readonly token?: string | (() => string | Promise<string>)

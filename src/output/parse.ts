@@ -258,7 +258,7 @@ function toResult(account: Account, found: { value: unknown; issues?: readonly R
   const { value, issues } = found
   const { branches } = attempt
   const { truncated } = attempt.region
-  const result =
+  const result: object =
     issues === undefined
       ? { ok: true, value, issues: NONE, truncated, branches, raw: text }
       : { ok: false, issues, candidate: value, truncated, branches, raw: text }

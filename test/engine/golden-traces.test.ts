@@ -34,7 +34,7 @@ it.each(answers)('of an answer that is %s', async (name, first, processing) => {
   const faults = first === undefined ? {} : { 1: first }
   const app = await open({ capabilities: [writer], providers: [rehearsal({ seed: 7, faults })] })
   const draft = { nodes: [{ id: 'write', capabilityId: 'write', data: { processing } }] }
-  const { runId } = await app.run(envelope(), { draft: draft as never })
+  const { runId } = await app.run(envelope(), { draft: draft })
   const events = await journal(app, runId)
   await expect(`${events.map(line).join('\n')}\n`).toMatchFileSnapshot(`../cases/traces/${name}.txt`)
 })

@@ -1,5 +1,7 @@
 /** A loop runs its body round by round: each round's output is the next one's state, until the exit condition holds. */
+
 import { describe, expect, it } from 'vitest'
+import type { DraftInput } from '../../src/domain/envelope/envelope-input.ts'
 import { createApp } from '../../src/index.ts'
 import { envelope, runDraft, working } from './support.ts'
 
@@ -65,14 +67,14 @@ describe('a loop', () => {
 })
 
 describe('the proof of a loop', () => {
-  const proved = async (draft: object, constraint: object) => {
+  const proved = async (draft: DraftInput, constraint: object) => {
     const app = await createApp({ capabilities: [add] })
     try {
       const outputContract = {
         schema: { type: 'object', required: ['out'], properties: { out: true } },
         constraints: [{ constraintId: 'c', expr: constraint, level: 'hard' }],
       }
-      return await app.run(envelope({ first: { n: 0 } }, { outputContract }), { draft: draft as never })
+      return await app.run(envelope({ first: { n: 0 } }, { outputContract }), { draft: draft })
     } finally {
       await app.close()
     }

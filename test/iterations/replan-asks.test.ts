@@ -1,5 +1,7 @@
 /** A new plan while items or rounds wait for people: what is done and approved stays, and what waits keeps waiting. */
+
 import { describe, expect, it } from 'vitest'
+import type { DraftInput, EnvelopeInput } from '../../src/domain/envelope/envelope-input.ts'
 import type { App, Json } from '../../src/index.ts'
 import type { Decision } from '../../src/types.ts'
 import { journal, open } from '../journeys/support.ts'
@@ -20,7 +22,7 @@ async function reply(app: App, runId: string, nodeId: string, decision: Decision
   return app.result(runId)
 }
 
-async function started(draft: object, given: object, more: object = {}) {
+async function started(draft: DraftInput, given: EnvelopeInput, more: object = {}) {
   const calls: unknown[] = []
   const work = working(
     'work',
@@ -34,7 +36,7 @@ async function started(draft: object, given: object, more: object = {}) {
     capabilities: [work],
     planner: { name: 'same', draft: async () => draft as never },
   })
-  const { runId } = await app.run(given as never, { draft: draft as never })
+  const { runId } = await app.run(given, { draft: draft })
   return { app, runId, calls }
 }
 

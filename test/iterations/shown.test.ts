@@ -1,5 +1,7 @@
 /** What people see of a map: how far it has come, and not a line per item. */
+
 import { expect, it } from 'vitest'
+import type { DraftInput } from '../../src/domain/envelope/envelope-input.ts'
 import { createApp } from '../../src/index.ts'
 import { colors, createProgress, describeRun, loadRun, treeLines } from '../seams/cli.ts'
 import { envelope, working } from './support.ts'
@@ -11,7 +13,7 @@ const noColors = Object.fromEntries(
 it('shows 37/40 at the map, and of its items the ones that wait for a person', async () => {
   const work = working('work', (value: number) => value)
   const ask = working('ask', () => undefined, { kind: 'human', run: undefined })
-  const draft = {
+  const draft: DraftInput = {
     nodes: [
       {
         id: 'each',
@@ -44,7 +46,7 @@ it('shows 37/40 at the map, and of its items the ones that wait for a person', a
   const app = await createApp({ capabilities: [work, ask] })
   try {
     const items = Array.from({ length: 40 }, (_, index) => index)
-    const { id: runId } = await app.start(envelope({ items }), { draft: draft as never })
+    const { id: runId } = await app.start(envelope({ items }), { draft })
     expect(await app.result(runId)).toMatchObject({ status: 'awaiting_hitl' })
 
     const page = describeRun(await loadRun(app.store, runId))

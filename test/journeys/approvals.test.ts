@@ -1,6 +1,8 @@
 /** People in the run: what they are asked, what their answers lead to, and that one answer counts. */
+
 import { describe, expect, it } from 'vitest'
 import type { Reply } from '../../src/index.ts'
+import { wrongly } from '../wrongly.ts'
 import { answer, envelope, journal, listTypes, local, open, rao, says, text } from './support.ts'
 
 const reviewed = { nodes: [{ id: 'write', capabilityId: 'write', data: { contract: true } }] }
@@ -135,7 +137,7 @@ describe('approvals', () => {
       })
     const value = { text: 'Mine' }
     await expect(reply({ value, note: 5 })).rejects.toMatchObject({ code: 'option/invalid' })
-    await expect(app.cancel(runId, { by: 'ann', reason: {} as never })).rejects.toMatchObject({
+    await expect(app.cancel(runId, { by: 'ann', reason: wrongly({}) })).rejects.toMatchObject({
       code: 'option/invalid',
     })
     const replied = reply({ value })

@@ -1,7 +1,9 @@
 /** Work that needs an answer first: it is asked for, the same node runs again with it, and nothing counts as a failure. */
+
 import { describe, expect, it } from 'vitest'
 import { type Dispatcher, defineCapability } from '../../src/index.ts'
 import { ProvisoError } from '../../src/output/index.ts'
+import { wrongly } from '../wrongly.ts'
 import { answer, envelope, journal, listTypes, open, text } from './support.ts'
 
 const node = { id: 'write', capabilityId: 'write', label: 'Writer' }
@@ -113,14 +115,16 @@ describe('a dispatcher of others', () => {
     kind: 'odd',
     remote: false,
     dispatch: async ({ bundle }) =>
-      (bundle.clarifications.length === 0
-        ? { outcome: 'unclear', question, issues: [], usage: { calls: 1 } }
-        : {
-            outcome: 'ok',
-            output: { value: { text: bundle.clarifications.join() } },
-            issues: [],
-            usage: { calls: 1 },
-          }) as never,
+      wrongly(
+        bundle.clarifications.length === 0
+          ? { outcome: 'unclear', question, issues: [], usage: { calls: 1 } }
+          : {
+              outcome: 'ok',
+              output: { value: { text: bundle.clarifications.join() } },
+              issues: [],
+              usage: { calls: 1 },
+            },
+      ),
   })
 
   it('may say what the answer must be, and the answer is held to that', async () => {

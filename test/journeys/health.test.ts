@@ -91,7 +91,7 @@ describe('shadow mode', () => {
   const run = async (processing: { [key: string]: Json }, text = fenced) => {
     const app = await appSaying([text], { structured_output: 'off', ...processing })
     const done = await app.run(asked, {
-      draft: { nodes: [{ ...draft.nodes[0], callBudget: 1 }] } as never,
+      draft: { nodes: draft.nodes.map((node) => ({ ...node, callBudget: 1 })) },
     })
     const events = await journal(app, done.runId)
     const traced = events.flatMap((event) => (event.type === 'log' ? [event.payload] : []))

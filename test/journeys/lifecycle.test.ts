@@ -1,8 +1,10 @@
 /** Starting, stopping, pausing, dying and coming back. */
+
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { describe, expect, it } from 'vitest'
 import { createMemoryStore } from '../../src/adapters/stores/memory/memory.ts'
+import type { DraftInput } from '../../src/domain/envelope/envelope-input.ts'
 import { defineCapability, type Planner } from '../../src/index.ts'
 import { envelope, journal, listTypes, local, open, rao, says, text } from './support.ts'
 
@@ -254,7 +256,7 @@ describe('lifecycle', () => {
 
   it('every node has a result in the shape of a task', async () => {
     const app = await open({ capabilities: [tea, says('fails', ['no'])] })
-    const draft = {
+    const draft: DraftInput = {
       nodes: [
         { id: 'write', capabilityId: 'write' },
         { id: 'extra', capabilityId: 'fails' },
@@ -263,7 +265,7 @@ describe('lifecycle', () => {
       edges: [{ from: 'extra', to: 'rescue', when: 'fail' }],
       output: { node: 'write' },
     }
-    const { runId, status } = await app.run(envelope(), { draft: draft as never })
+    const { runId, status } = await app.run(envelope(), { draft: draft })
     expect(status).toBe('completed')
     const results = await app.taskResults(runId)
     expect(results.get('write')).toEqual({
@@ -288,7 +290,7 @@ describe('lifecycle', () => {
       return { text: 'slow' }
     })
     const app = await open({ capabilities: [tea, slow, says('write-rao', [rao({ text: 'Tea' }, 0.7)])] })
-    const draft = {
+    const draft: DraftInput = {
       nodes: [
         { id: 'write', capabilityId: 'write' },
         { id: 'rescue', capabilityId: 'write', kind: 'fallback' },
@@ -303,7 +305,7 @@ describe('lifecycle', () => {
       ],
       output: { node: 'after' },
     }
-    const { id: runId } = await app.start(envelope(), { draft: draft as never })
+    const { id: runId } = await app.start(envelope(), { draft: draft })
     for await (const event of app.watch(runId)) if (event.type === 'hitl_request') break
     const during = await app.taskResults(runId)
     expect([...during.keys()]).toEqual(['write', 'rescue', 'review', 'slow', 'after'])

@@ -353,10 +353,10 @@ describe('budgets of a run', () => {
     const nodes = Array.from({ length: 8 }, (_, index) => ({
       id: `n${index}`,
       capabilityId: 'write',
-      onFail: 'fail',
+      onFail: 'fail' as const,
     }))
     const draft = { nodes, limits: { maxCalls: 10 }, output: { node: 'n0' } }
-    expect((await app.run(envelope(), { draft: draft as never })).status).toBe('failed')
+    expect((await app.run(envelope(), { draft })).status).toBe('failed')
     expect(server.seen.length).toBeLessThanOrEqual(10)
   })
 

@@ -1,5 +1,7 @@
 /** Ways through a plan: fallbacks, routes and joins, retries, alternates, new plans. */
+
 import { describe, expect, it } from 'vitest'
+import type { DraftInput } from '../../src/domain/envelope/envelope-input.ts'
 import type { Planner } from '../../src/index.ts'
 import { ProvisoError } from '../../src/output/index.ts'
 import { envelope, journal, listTypes, local, open, rao, says } from './support.ts'
@@ -12,7 +14,7 @@ describe('routes', () => {
         local('plain', () => ({ text: 'Tea' })),
       ],
     })
-    const draft = {
+    const draft: DraftInput = {
       nodes: [
         { id: 'write', capabilityId: 'write', data: { contract: true } },
         { id: 'plain', capabilityId: 'plain', kind: 'fallback' },
@@ -20,7 +22,7 @@ describe('routes', () => {
       edges: [{ from: 'write', to: 'plain', when: 'fail' }],
       output: [{ node: 'write' }, { node: 'plain' }],
     }
-    const done = await app.run(envelope(), { draft: draft as never })
+    const done = await app.run(envelope(), { draft })
     expect(done).toMatchObject({ status: 'completed', output: { text: 'Tea' } })
     const events = await journal(app, done.runId)
     expect(events.find(({ type }) => type === 'node_error')?.payload).toMatchObject({ outcome: 'suppressed' })
@@ -31,7 +33,7 @@ describe('routes', () => {
     const app = await open({
       capabilities: [local('write', () => ({ text: 'Tea' })), local('plain', () => ({ text: '?' }))],
     })
-    const draft = {
+    const draft: DraftInput = {
       nodes: [
         { id: 'write', capabilityId: 'write' },
         { id: 'plain', capabilityId: 'plain', kind: 'fallback' },
@@ -39,7 +41,7 @@ describe('routes', () => {
       edges: [{ from: 'write', to: 'plain', when: 'fail' }],
       output: [{ node: 'write' }, { node: 'plain' }],
     }
-    const done = await app.run(envelope(), { draft: draft as never })
+    const done = await app.run(envelope(), { draft })
     expect(done.output).toEqual({ text: 'Tea' })
     const skipped = (await journal(app, done.runId)).find(({ type }) => type === 'node_skipped')
     expect(skipped?.nodeId).toBe('plain')
@@ -48,7 +50,7 @@ describe('routes', () => {
   it('a routing node with many targets and a join never waits for the way not taken', async () => {
     const say = (word: string) => local(word, () => ({ text: word }))
     const app = await open({ capabilities: [say('short'), say('long'), say('end')] })
-    const draft = {
+    const draft: DraftInput = {
       nodes: [
         {
           id: 'size',
@@ -82,7 +84,7 @@ describe('routes', () => {
       ],
       output: { node: 'end' },
     }
-    const done = await app.run(envelope(), { draft: draft as never })
+    const done = await app.run(envelope(), { draft })
     expect(done).toMatchObject({ status: 'completed', output: { text: 'end' } })
     const skipped = (await journal(app, done.runId)).filter(({ type }) => type === 'node_skipped')
     expect(skipped.map(({ nodeId }) => nodeId).sort()).toEqual(['long', 'longer'])
@@ -95,7 +97,7 @@ describe('routes', () => {
         local('other', () => ({ text: 'Tea' })),
       ],
     })
-    const draft = {
+    const draft: DraftInput = {
       nodes: [{ id: 'write', capabilityId: 'write', retry: { max: 1 }, alternates: ['other'] }],
     }
     const done = await app.run(envelope(), { draft })

@@ -1,6 +1,8 @@
 /** Dispatchers and planners of other authors: for any result, the run comes to an end and says why. */
+
 import { expect, it } from 'vitest'
 import { type Dispatcher, defineCapability, type JsonSchema, type Planner } from '../../src/index.ts'
+import { wrongly } from '../wrongly.ts'
 import { envelope, local, open, text } from './support.ts'
 
 const value = { text: 'Tea' }
@@ -77,9 +79,9 @@ it('a dispatcher that reports what JSON cannot hold gets an error, and the usage
     remote: false,
     async dispatch({ onEvent, onUsage }) {
       onUsage?.({ calls: 2 })
-      onUsage?.({ calls: 'many' } as never)
+      onUsage?.(wrongly({ calls: 'many' }))
       try {
-        onEvent('odd', { n: 1n } as never)
+        onEvent('odd', wrongly({ n: 1n }))
       } catch (cause) {
         reported = cause
       }
@@ -93,7 +95,7 @@ it('a dispatcher that reports what JSON cannot hold gets an error, and the usage
 })
 
 function runWith(brought: unknown) {
-  return runBy({ kind: 'odd', remote: false, dispatch: async () => brought as never })
+  return runBy({ kind: 'odd', remote: false, dispatch: async () => wrongly(brought) })
 }
 
 async function runBy(odd: Dispatcher) {
@@ -115,9 +117,9 @@ it('a dispatcher that reports nonsense is used as far as possible', async () => 
     kind: 'odd',
     remote: false,
     async dispatch({ onEvent, onUsage }) {
-      onEvent(1n as never)
+      onEvent(wrongly(1n))
       onUsage?.({ calls: 2 })
-      for (const nonsense of [undefined, 'many', { calls: Number.NaN }]) onUsage?.(nonsense as never)
+      for (const nonsense of [undefined, 'many', { calls: Number.NaN }]) onUsage?.(wrongly(nonsense))
       throw new Error('It was too much')
     },
   }
@@ -161,7 +163,7 @@ it.each([
   ['without end', endless],
   ['with a function', { nodes: [{ id: 'write', capabilityId: 'write', data: { run: () => 1 } }] }],
 ])('a planner that drafts something %s is refused', async (_name, draft) => {
-  const planner: Planner = { name: 'odd', draft: async () => draft as never }
+  const planner: Planner = { name: 'odd', draft: async () => wrongly(draft) }
   const app = await open({ planner, capabilities: [local('write', () => value)] })
   expect(await app.run(envelope())).toMatchObject({ status: 'failed', failure: 'plan/rejected' })
 })

@@ -1,10 +1,12 @@
 /** MCP servers as capabilities: round trips with reference servers, questions, bad results, changes and dead processes. */
+
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { createApp, tool } from '../../src/index.ts'
 import { journal, leave, open } from '../journeys/support.ts'
 import { resultsIn } from '../tools/chat-server.ts'
 import { agent, done, draft, envelope, openWith, serve } from '../tools/support.ts'
+import { wrongly } from '../wrongly.ts'
 import {
   answer,
   anything,
@@ -187,7 +189,7 @@ describe('a server that misbehaves', () => {
       { name: 'gone', status: 'down', problem: expect.stringContaining('ENOENT') },
     ])
     await expect(app.mcp?.readResource('gone', 'a://b')).rejects.toMatchObject({ code: 'mcp/unavailable' })
-    await expect(createApp({ mcp: { tea: { comand: 'x' } as never } })).rejects.toMatchObject({
+    await expect(createApp({ mcp: { tea: wrongly({ comand: 'x' }) } })).rejects.toMatchObject({
       code: 'option/invalid',
     })
   })

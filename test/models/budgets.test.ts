@@ -150,8 +150,11 @@ describe('a run', () => {
     const server = await openAiServer([{ hang: true }])
     servers.push(server)
     const app = await open({ providers: [compatible({ baseURL: server.url })], capabilities: [model] })
-    const draft = { nodes: [{ ...nodes[0], timeoutMs: 300 }], limits: { maxTokens: 5_000 } }
-    const done = await app.run(envelope(), { draft: draft as never })
+    const draft = {
+      nodes: nodes.slice(0, 1).map((node) => ({ ...node, timeoutMs: 300 })),
+      limits: { maxTokens: 5_000 },
+    }
+    const done = await app.run(envelope(), { draft })
     const end = (await journal(app, done.runId)).find((event) => event.type === 'attempt_end')
     expect(done.status).toBe('failed')
     const outputTokens = server.seen[0]?.body['max_tokens']

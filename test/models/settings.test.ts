@@ -1,4 +1,5 @@
 /** Model settings: where they are written, which of them count, and what is said about wrong and ignored ones. */
+
 import { describe, expect, it } from 'vitest'
 import { generateValue } from '../../src/adapters/models/index.ts'
 import { anthropic } from '../../src/adapters/providers/anthropic.ts'
@@ -7,6 +8,7 @@ import { defineCapability, type ModelRequest, type Provider } from '../../src/in
 import { parseCapability, parseDraft, parseEnvelope } from '../../src/plan/index.ts'
 import { journal, open, text } from '../journeys/support.ts'
 import { run } from '../pipelines/support.ts'
+import { wrongly } from '../wrongly.ts'
 import { serveModel } from './serve-model.ts'
 
 const wrong = { temprature: 1 }
@@ -63,7 +65,7 @@ describe('wrong settings are located, with what was meant', () => {
         model: 'a/b',
         objective: 'x',
         schema: text,
-        modelSettings: wrong as never,
+        modelSettings: wrongly(wrong),
       }),
     ).rejects.toThrow(/modelSettings\/temprature/)
   })

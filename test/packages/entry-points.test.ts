@@ -1,5 +1,5 @@
 /** Promises about the package as users get it: every entry point loads, and `proviso/output` stays light and browser-safe. */
-import { readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { beforeAll, describe, expect, it } from 'vitest'
@@ -53,6 +53,27 @@ describe('entry points', () => {
       console.log(Object.keys(createRequire(import.meta.url).cache).filter((file) => /libsql|[/]pg[/]/.test(file)).length)`
     const done = await runNode(['--input-type=module', '--eval', program])
     expect(done).toEqual({ code: 0, stdout: '0\n', stderr: '' })
+  })
+})
+
+describe('threads', () => {
+  // `next build` traces the whole package, and fails at its types, where it cannot evaluate the address of a thread.
+  it('are started from files that bundlers find, or from code', () => {
+    const started = readdirSync(join(root, 'dist'), { recursive: true, encoding: 'utf8' })
+      .filter((file) => file.endsWith('.js') && !file.startsWith('ui'))
+      .flatMap((file) => {
+        const code = readFileSync(join(root, 'dist', file), 'utf8')
+        return [...code.matchAll(/new Worker\((.*)$/gm)].map(([, rest = '']) => ({ file, rest }))
+      })
+    const addresses = started.filter(
+      ({ rest }) => !rest.includes('eval: true') && !rest.startsWith('copySource'),
+    )
+    expect(addresses).toHaveLength(1)
+    for (const { file, rest } of addresses) {
+      const [, script] = /^new URL\("(.+?)", import\.meta\.url\)/.exec(rest) ?? []
+      expect(script, rest).toBeDefined()
+      expect(existsSync(join(root, 'dist', dirname(file), script ?? '')), script).toBe(true)
+    }
   })
 })
 

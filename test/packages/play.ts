@@ -28,8 +28,8 @@ export function play(reader: ReaderModule, pairs: readonly Pair[]): Played {
 
 function playPair({ parse, createReader }: ReaderModule, { text, schema, options }: Pair): unknown {
   try {
-    const { raw: _, ...whole } = parse(text, schema as never, options as never)
-    const stream = createReader(schema as never, options as never)
+    const { raw: _, ...whole } = parse(text, schema as never, options)
+    const stream = createReader(schema as never, options)
     const partials: unknown[] = []
     for (let at = 0; at < text.length; at += CHUNK) {
       const { partial, finished, replaced } = stream.push(text.slice(at, at + CHUNK))

@@ -6,11 +6,10 @@ import { execFile } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
-import ts from 'typescript'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { root } from '../support.ts'
 import { installPacked, type Project } from './install.ts'
-import { imported, snippets } from './read-snippets.ts'
+import { imported, inFunction, snippets } from './read-snippets.ts'
 
 const run = promisify(execFile)
 const tools = join(root, 'node_modules')
@@ -90,19 +89,6 @@ const settings = {
     'CommonJS (bundler)': { type: 'commonjs', options: { module: 'commonjs', moduleResolution: 'bundler' } },
   }),
 } as const
-
-/** CommonJS has no top-level await: everything but imports and types goes into a function. */
-function inFunction(code: string): string {
-  const source = ts.createSourceFile('program.ts', code, ts.ScriptTarget.Latest, true)
-  const top = source.statements.filter(
-    (each) =>
-      ts.isImportDeclaration(each) || ts.isExportDeclaration(each) || /^declare /.test(each.getText()),
-  )
-  const rest = source.statements.filter((each) => !top.includes(each))
-  const text = (each: ts.Statement) =>
-    each.getFullText().replace(/^(\s*)export (?=const|type|interface|function|async function)/m, '$1')
-  return `${top.map(text).join('\n')}\nasync function main() {${rest.map(text).join('')}\n}\nvoid main()\n`
-}
 
 describe.each(Object.entries(settings))('under %s', (name, { type, options }) => {
   const folder = () => join(project.folder, name.replaceAll(/\W/g, '-'))

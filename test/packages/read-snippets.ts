@@ -1,6 +1,7 @@
 /** The TypeScript programs of the pages, each as a module that compiles on its own. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import ts from 'typescript'
 import { root } from '../support.ts'
 
 /** What snippets take from the reader. */
@@ -49,6 +50,19 @@ function withGiven(code: string): string {
     ([name]) => new RegExp(`\\b${name}\\b`).test(code) && !own.has(name),
   )
   return [...needed.map(([name, type]) => `declare const ${name}: ${type}`), code, 'export {}', ''].join('\n')
+}
+
+/** CommonJS has no top-level await: everything but imports and types goes into a function. */
+export function inFunction(code: string): string {
+  const source = ts.createSourceFile('program.ts', code, ts.ScriptTarget.Latest, true)
+  const top = source.statements.filter(
+    (each) =>
+      ts.isImportDeclaration(each) || ts.isExportDeclaration(each) || /^declare /.test(each.getText()),
+  )
+  const rest = source.statements.filter((each) => !top.includes(each))
+  const text = (each: ts.Statement) =>
+    each.getFullText().replace(/^(\s*)export (?=const|type|interface|function|async function)/m, '$1')
+  return `${top.map(text).join('\n')}\nasync function main() {${rest.map(text).join('')}\n}\nvoid main()\n`
 }
 
 /** Packages that snippets import besides this one and Node. */

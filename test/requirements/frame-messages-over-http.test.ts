@@ -1,11 +1,13 @@
 /** The `message` of frames (FLEX-56): one sentence where something failed, was rejected or is asked. */
+
 import { expect, it } from 'vitest'
 import { api, frames, local, type SseFrame, serve, start } from '../server/support.ts'
+import { wrongly } from '../wrongly.ts'
 
 type Frame = SseFrame & { readonly message?: string }
 
 async function stream(run: () => unknown, body: object) {
-  const served = await serve({ capabilities: [local('write', run as never)] })
+  const served = await serve({ capabilities: [local('write', wrongly(run))] })
   const all = (await frames(await served.call(`${api}/run.stream`, { body }))) as readonly Frame[]
   const messagesOf = (type: string) => all.flatMap((frame) => (frame.type === type ? [frame.message] : []))
   return { served, all, messagesOf }

@@ -1,7 +1,9 @@
 /** Planning as a client of the HTTP API sees it: what is planned without a draft, what a plan says of itself, how failures are met. */
+
 import { describe, expect, it } from 'vitest'
 import type { AppOptions, Draft } from '../../src/index.ts'
 import { api, frames, local, type SseFrame, serve } from '../server/support.ts'
+import { wrongly } from '../wrongly.ts'
 
 const S = { type: 'string' } as const
 const obj = (properties: object) => ({ type: 'object', properties, required: Object.keys(properties) })
@@ -16,7 +18,7 @@ const envelope = (more: object = {}) => ({
 
 const think = () => local('think', () => ({ idea: 'steam' }), { outputContract: idea })
 const writer = (id: string, run: () => unknown, more: object = {}) =>
-  local(id, run as never, { inputContract: idea, outputContract: post, ...more })
+  local(id, wrongly(run), { inputContract: idea, outputContract: post, ...more })
 const broken = () => {
   throw new Error('out of ink')
 }

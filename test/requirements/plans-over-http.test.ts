@@ -1,4 +1,5 @@
 /** Plans and their node rows as a client of the HTTP API and a reader of the tables see them. */
+
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -8,6 +9,7 @@ import { rehearsal } from '../../src/testing/index.ts'
 import { leave } from '../journeys/support.ts'
 import { openLibsql } from '../seams/stores.ts'
 import { api, frames, local, type SseFrame, serve } from '../server/support.ts'
+import { wrongly } from '../wrongly.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'proviso-plans-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -166,7 +168,7 @@ describe('what a retried node leaves (FLEX-33)', () => {
   async function retried(name: string, answers: readonly object[]) {
     const left = [...answers]
     const received: unknown[] = []
-    const think = local('think', () => (left.shift() ?? {}) as never, { outputContract: idea })
+    const think = local('think', () => wrongly(left.shift() ?? {}), { outputContract: idea })
     const write = local(
       'write',
       (inputs) => {

@@ -1,4 +1,5 @@
 /** Promises about options: a slip of the pen is refused with its place, and never taken for a default. */
+
 import { getEventListeners } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -8,6 +9,7 @@ import { z } from 'zod'
 import { generateValue } from '../../src/adapters/models/index.ts'
 import { type AppOptions, createApp, type RunOptions } from '../../src/index.ts'
 import { envelope, local, open } from '../journeys/support.ts'
+import { wrongly } from '../wrongly.ts'
 
 /** As a caller without types would. */
 const create = (options: unknown) => createApp(options as AppOptions)
@@ -92,7 +94,7 @@ describe('createApp', () => {
       code: 'option/invalid',
       message: expect.stringContaining('/facets/0'),
     })
-    const app = await open({ facets: [{ ...mood, metadata: { directionality: 'input' } }] as never })
+    const app = await open({ facets: wrongly([{ ...mood, metadata: { directionality: 'input' } }]) })
     expect(app.facets().find(({ name }) => name === 'mood')).toMatchObject({
       semantics: { instruction: 'Write so' },
       metadata: { direction: 'input' },
@@ -164,7 +166,7 @@ describe('a run', () => {
     const app = await open({ capabilities: [local('write', () => ({ text: 'Tea' }))] })
     const { id: runId } = await app.start(envelope(), { draft })
     const { signal } = new AbortController()
-    await expect(app.result(runId, { signal } as never)).rejects.toMatchObject({
+    await expect(app.result(runId, wrongly({ signal }))).rejects.toMatchObject({
       code: 'option/invalid',
       hint: 'Pass the signal itself: app.result(runId, signal)',
     })
@@ -205,7 +207,7 @@ describe('a contract that is a schema object of Zod', () => {
   })
 
   it('is converted where it belongs to a capability', () => {
-    const { capability } = local('write', () => ({ price: 1 }), { outputContract: price as never })
+    const { capability } = local('write', () => ({ price: 1 }), { outputContract: wrongly(price) })
     expect(capability.outputContract).toMatchObject({ properties: { price: { type: 'number' } } })
   })
 
@@ -302,7 +304,7 @@ describe('what a function returns', () => {
   ]
 
   it.each(returned)('%s is an invalid outcome with its place, never null', async (_, run, pointer) => {
-    const app = await open({ capabilities: [local('write', run as never, any)] })
+    const app = await open({ capabilities: [local('write', wrongly(run), any)] })
     const schema = { type: 'object' }
     const draft = { nodes: [{ id: 'write', capabilityId: 'write' }] }
     const done = await app.run(envelope({ outputContract: { schema } }), { draft })
@@ -314,7 +316,7 @@ describe('what a function returns', () => {
   })
 
   it('members that are undefined are left out', async () => {
-    const run = () => ({ text: 'Tea', note: undefined }) as never
+    const run = () => wrongly({ text: 'Tea', note: undefined })
     const app = await open({ capabilities: [local('write', run)] })
     const draft = { nodes: [{ id: 'write', capabilityId: 'write' }] }
     expect(await app.run(envelope(), { draft })).toMatchObject({ output: { text: 'Tea' } })

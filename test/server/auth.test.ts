@@ -1,6 +1,7 @@
 /** Who gets in: the program of the page, the token of the environment, a token of the options, a function that verifies. */
 import { describe, expect, it } from 'vitest'
 import { createServer, createToken, type ServerOptions } from '../../src/server/index.ts'
+import { wrongly } from '../wrongly.ts'
 import { api, flexToken, open, serve, start, tea } from './support.ts'
 
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` })
@@ -46,6 +47,14 @@ describe('a server', () => {
     const app = await open({ ...tea, env: { flexToken: 'short' } })
     for (const auth of [{}, { token: 'short' }])
       expect(() => createServer({ app, auth })).toThrow('must have at least 16 characters')
+  })
+
+  it('refuses what is not an app, and a misspelled option, with what was meant', async () => {
+    const app = await open(tea)
+    expect(() => createServer(wrongly(app))).toThrow('`app` is not an app')
+    const misspelled = () => createServer({ app, auth: wrongly({ tokn: flexToken }) })
+    expect(misspelled).toThrow('/auth/tokn is not an option')
+    expect(misspelled).toThrow(expect.objectContaining({ hint: 'Did you mean "token"?' }))
   })
 })
 

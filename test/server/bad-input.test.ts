@@ -6,7 +6,7 @@ import { signatureHeaders } from '../seams/agents.ts'
 import { isObject, own } from '../seams/base.ts'
 import { compileSchema } from '../seams/schema.ts'
 import { problemSchema } from '../seams/server.ts'
-import { type Asked, api, type Body, local, serve, start, tea } from './support.ts'
+import { type Asked, api, type Body, local, serve, start, tea, teaDraft } from './support.ts'
 
 const traceId = 'c'.repeat(32)
 const traceparent = `00-${traceId}-${'d'.repeat(16)}-01`
@@ -280,7 +280,7 @@ it('envelopes and drafts that cannot be used are refused at each route that take
 
 it('headers that cannot be read are refused', async () => {
   const { app, call } = await serve({ capabilities: [local('write', () => ({ text: 'Tea' }))] })
-  const { runId } = await app.run(start().envelope, { draft: start().draft as never })
+  const { runId } = await app.run(start().envelope, { draft: teaDraft })
   const seen = await call(`${api}/runs/${runId}/events`, { headers: { 'last-event-id': 'seven' } })
   expect([seen.status, (await seen.json()).code]).toEqual([400, 'request/unreadable'])
   const { seq = 0 } = (await app.store.head(runId)) ?? {}

@@ -5,7 +5,7 @@ import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import { post } from '../agents/post.ts'
 import { agent, type ReceivedCall, serveAgents, status, wanted, writer, writing } from '../agents/support.ts'
-import { api, envelope, local, serve, start, tea } from './support.ts'
+import { api, envelope, local, serve, start, tea, teaDraft } from './support.ts'
 
 describe('callbacks before their body is read', () => {
   const body = 900_000
@@ -72,7 +72,7 @@ describe('web pages and development mode', () => {
   it('a page of another origin cannot cancel a run; curl and the same origin can', async () => {
     const capabilities = [local('write', () => new Promise(() => {}))]
     const { address, app, call } = await serve({ capabilities }, { auth: { open: true } })
-    const { id: runId } = await app.start(envelope(), { draft: start().draft as never })
+    const { id: runId } = await app.start(envelope(), { draft: teaDraft })
     const path = `${api}/runs/${runId}/cancel`
     for (const headers of [
       { origin: 'https://evil.example' },

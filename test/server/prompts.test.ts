@@ -24,7 +24,7 @@ async function runOver(isAgent: boolean) {
     preferredModels: ['compatible/scripted'],
     input: { type: 'object' },
     output: answerSchema,
-  } as never)
+  })
   const capability = isAgent ? agent([makeTools().search]) : writer
   const served = await serve({
     capabilities: [capability],

@@ -1,4 +1,5 @@
 /** `start`, `run` and `attach` are typed by the schema of the answer. The types are checked by `npm run types`. */
+
 import { type } from 'arktype'
 import * as v from 'valibot'
 import { describe, expect, expectTypeOf, it } from 'vitest'
@@ -18,6 +19,7 @@ import {
   type RunResult,
   type WireEnvelope,
 } from '../../src/index.ts'
+import { wrongly } from '../wrongly.ts'
 
 const Line = z.object({ line: z.string() })
 const tea = { objective: 'One line about tea', inputs: { topic: 'tea' } }
@@ -314,6 +316,13 @@ describe('a typed run', () => {
     await expect(cancelled.output()).rejects.toMatchObject({ code: 'run/cancelled' })
   })
 
+  it('that lacks an input fails with an issue whose hint names the capability and the input', async () => {
+    await using app = await createApp({ capabilities: [write] })
+    const { issues } = await app.run({ objective: 'One line about tea', output: Line })
+    const hint = expect.stringContaining('put what write needs ("topic") into `inputs`')
+    expect(issues).toMatchObject([{ code: 'plan/rejected', hint }])
+  })
+
   it('is the same run under the same id and request, and refused with the difference under another', async () => {
     let calls = 0
     const counted = defineCapability({
@@ -338,16 +347,17 @@ describe('a typed run', () => {
 
   it('reports mistakes in the names that the caller has used', async () => {
     await using app = await createApp({ capabilities: [write] })
+    await expect(app.start(wrongly(tea))).rejects.toThrow('the property "output" is missing')
     const both = { ...tea, output: Line, outputContract: { schema: jsonLine } }
-    await expect(app.start(both as never)).rejects.toThrow('both `output` and `outputContract`')
-    await expect(app.start({ ...tea, approve: 'final' } as never)).rejects.toMatchObject({
+    await expect(app.start(wrongly(both))).rejects.toThrow('both `output` and `outputContract`')
+    await expect(app.start(wrongly({ ...tea, approve: 'final' }))).rejects.toMatchObject({
       code: 'envelope/invalid',
       message: expect.stringContaining('"output" is missing'),
     })
     await expect(app.start({ ...tea, output: { type: 'nothing' } })).rejects.toMatchObject({
       issues: [{ at: { pointer: expect.stringMatching(/^\/output/) } }],
     })
-    await expect(app.start({ ...tea, output: Line, approve: 'first' } as never)).rejects.toThrow(
+    await expect(app.start(wrongly({ ...tea, output: Line, approve: 'first' }))).rejects.toThrow(
       '`approve` must be "final"',
     )
   })

@@ -10,7 +10,7 @@ import {
   whatToInstall,
 } from '../../schema/standard.ts'
 import type { Condition, Constraint } from '../contract.ts'
-import type { Draft, Limits } from '../plan.ts'
+import type { Draft, DraftNode, Limits, Source } from '../plan.ts'
 import type { PlannerPolicy, Policies, RaoPolicy, RuntimePolicy } from '../policy.ts'
 import type { ModelSettings } from '../settings/model-settings.ts'
 
@@ -50,8 +50,31 @@ type RuntimePolicyInput =
 /** A condition on the answer that its schema cannot express. Without a level it is `hard`. */
 type ConstraintInput = Pick<Constraint, 'expr'> & Partial<Constraint>
 
+/** A source, whose value may have any type that is JSON at run time; `Json` would refuse values typed by an interface. */
+type SourceInput = Exclude<Source, { readonly value: Json }> | { readonly value: unknown }
+
+type BindingInput = SourceInput | readonly SourceInput[]
+
+interface DraftNodeInput extends Omit<DraftNode, 'inputs' | 'body' | 'data' | 'metadata'> {
+  /** Where each property of the input comes from; what is absent is bound by name. */
+  readonly inputs?: { readonly [property: string]: BindingInput }
+  /** The plan that `map` and `loop` run. */
+  readonly body?: DraftInput
+  /** Node data; RAO's contract keys are read from here (`contract`, `autoApproveAbove`, …). */
+  readonly data?: { readonly [key: string]: unknown }
+  /** Your own data about the node; it is stored and has no effect. */
+  readonly metadata?: { readonly [key: string]: unknown }
+}
+
 /** A plan written by hand. Annotate a constant with it, so that editors complete and check it: `const draft: DraftInput = { nodes: [] }`. */
-export type DraftInput = Draft
+export interface DraftInput extends Omit<Draft, 'nodes' | 'output' | 'metadata'> {
+  /** The work. Nodes run as soon as their inputs are there. */
+  readonly nodes: readonly DraftNodeInput[]
+  /** Where the answer comes from: one value for all of it, or one per property; what is absent is bound by name. */
+  readonly output?: BindingInput | { readonly properties: { readonly [property: string]: BindingInput } }
+  /** Your own data about the plan; it is stored and has no effect. */
+  readonly metadata?: { readonly [key: string]: unknown }
+}
 
 interface EnvelopeFields {
   /** What the run has to achieve, in words. Planners and models read it. */
@@ -121,7 +144,7 @@ export interface TranslatedEnvelope {
 export function translateEnvelope(given: unknown): TranslatedEnvelope {
   if (!isObject(given)) return { envelope: given, hasShortNames: false }
   const { output, approve, ...rest } = given
-  const hasShortNames = output !== undefined || approve !== undefined
+  const hasShortNames = output !== undefined || approve !== undefined || rest['outputContract'] === undefined
   if (!hasShortNames) return translateContract(given)
   if (rest['outputContract'] !== undefined)
     throw new ProvisoError(

@@ -86,7 +86,7 @@ describe('explain', () => {
       expected: 'integer',
       actual: 'seven',
     }
-    const failed: ParseResult = { ...clean, ok: false, issues: [issue] }
+    const failed: ParseResult = { ...clean, ok: false, value: undefined, issues: [issue] }
     expect(explain(failed)).toBe(
       [
         'No valid value was found without any change: 1 issue.',
@@ -111,7 +111,7 @@ describe('explain', () => {
 
   it('reports what the reader would have done in shadow mode', () => {
     const shadow: ParseResult = { ...clean, repairs: [convert], repairCount: 1 }
-    const report = explain({ ...clean, ok: false, issues: [], shadow })
+    const report = explain({ ...clean, ok: false, value: undefined, issues: [], shadow })
     expect(report).toContain('Shadow mode: nothing was changed. The reader would have answered:')
     expect(report).toContain('\n  The value was read after 1 change.')
     expect(report).toContain('\n      /n  "7" → 7')

@@ -2,6 +2,7 @@
  * Parses off the main thread, for servers: untrusted text and schemas cannot block the process for longer than a
  * deadline or use more memory than a limit. A separate entry point, because it needs Node.
  */
+import { Worker, type WorkerOptions } from 'node:worker_threads'
 import { ProvisoError } from '../../base/errors/error.ts'
 import type { JsonSchema } from '../../schema/compile/compile.ts'
 import { checkSize } from '../../schema/compile/limits.ts'
@@ -64,8 +65,8 @@ export interface OffThreadReader {
 export function createOffThreadReader(options: OffThreadOptions = {}): OffThreadReader {
   const { workers = 1, deadlineMs = 500, memoryMb = 128, waiting = 1_000, idleMs = 0 } = options
   requirePositive({ workers, deadlineMs, memoryMb })
-  const url = options.workerUrl ?? workerBeside(import.meta.url)
-  const pool = createPool({ url, workers, deadlineMs, memoryMb, waiting, idleMs })
+  const startWorker = startOwnOr(options.workerUrl)
+  const pool = createPool({ startWorker, workers, deadlineMs, memoryMb, waiting, idleMs })
 
   /** The issue of an exceeded limit. */
   function limitIssue(outcome: Outcome, at: ReaderIssue['at']): ReaderIssue | undefined {
@@ -123,10 +124,14 @@ export function createOffThreadReader(options: OffThreadOptions = {}): OffThread
   }
 }
 
-/** The worker script: beside this file, or below it where the build put this code into a shared file. */
-function workerBeside(here: string): URL {
-  const isOwnFile = /\/off-thread\.[jt]s$/.test(here)
-  return new URL(isOwnFile ? './off-thread-worker.js' : './output/thread/off-thread-worker.js', here)
+/**
+ * Returns what starts the worker. The path of its script is relative to the shared chunk that the build makes of this file.
+ * Written as a literal, bundlers find the script and bundle it. From a variable, Next would trace every file of the package
+ * and stop at its type files, so the script of a caller is started in a way that bundlers do not follow.
+ */
+function startOwnOr(url: URL | undefined): (options: WorkerOptions) => Worker {
+  if (url !== undefined) return (options) => Reflect.construct(Worker, [url, options])
+  return (options) => new Worker(new URL('./output/thread/off-thread-worker.js', import.meta.url), options)
 }
 
 function requirePositive(numbers: Readonly<Record<string, number>>): void {

@@ -7,12 +7,12 @@
  * for another reason fails its job; one that cannot start fails one queued job, so that a broken installation shows as
  * errors instead of an endless wait.
  */
-import { Worker } from 'node:worker_threads'
+import type { Worker, WorkerOptions } from 'node:worker_threads'
 import { ProvisoError } from '../../base/errors/error.ts'
 import type { Answer, Request } from './off-thread-messages.ts'
 
 interface PoolOptions {
-  readonly url: URL
+  startWorker(options: WorkerOptions): Worker
   readonly workers: number
   readonly deadlineMs: number
   readonly memoryMb: number
@@ -218,8 +218,8 @@ interface ThreadEvents {
   onExit(broken: ProvisoError): void
 }
 
-function startThread({ url, memoryMb }: PoolOptions, events: ThreadEvents): Thread {
-  const worker = new Worker(url, { resourceLimits: { maxOldGenerationSizeMb: memoryMb } })
+function startThread({ startWorker, memoryMb }: PoolOptions, events: ThreadEvents): Thread {
+  const worker = startWorker({ resourceLimits: { maxOldGenerationSizeMb: memoryMb } })
   let failure: unknown
   worker.on('message', events.onMessage)
   worker.on('error', (error: NodeJS.ErrnoException) => {

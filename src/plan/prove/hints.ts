@@ -152,7 +152,11 @@ function describeSupply(path: Path, request: ProveRequest): string {
     (id) => !forbidden.includes(id) && !ofKind.some(({ capabilityId }) => capabilityId === id),
   )
   const ways = [
-    ...(free.length > 0 ? [`put what ${free.join(' or ')} needs into \`inputs\` of the envelope`] : []),
+    ...(free.length > 0
+      ? [
+          `put what ${free.map((id) => describeNeeds(id, request)).join(' or ')} into \`inputs\` of the envelope`,
+        ]
+      : []),
     ...(forbidden.length > 0
       ? [`take ${forbidden.join(' or ')} out of policies.planner.selection.forbid`]
       : []),
@@ -165,6 +169,20 @@ function describeSupply(path: Path, request: ProveRequest): string {
     'register another capability that supplies it in every run',
   ]
   return `To get ${what}, ${ways.join(', or ')}`
+}
+
+/** Names a capability and the inputs that it requires and the envelope does not have: `read needs ("message")`. */
+function describeNeeds(id: string, { capabilities, facets, envelope }: ProveRequest): string {
+  const side = capabilities.find(({ capabilityId }) => capabilityId === id)?.inputContract ?? []
+  const names = Array.isArray(side)
+    ? facets.filter(({ name }) => side.includes(name)).map(getPropertyKey)
+    : listMembers(side as Exclude<typeof side, readonly string[]>)
+        .filter(({ required }) => required)
+        .map(({ name }) => name)
+  const missing = names.filter((name) => !Object.hasOwn(envelope.inputs, name))
+  return missing.length === 0
+    ? `${id} needs`
+    : `${id} needs (${missing.map((name) => `"${name}"`).join(', ')})`
 }
 
 /** Wording for constraints of the caller, by the reason why they are not proved. */

@@ -44,13 +44,13 @@ function openApp(wire: Wire, server: ModelServer, isAgent: boolean): Promise<App
         preferredModels: [wire.model],
         input,
         output: answerSchema,
-      } as never)
+      })
   return open({ providers: [wire.provider(server.url)], capabilities: [capability] })
 }
 
 const envelope = (photo: object) => ({
   objective: 'Say what is to be seen',
-  inputs: { question: 'What is it?', photo: photo as never },
+  inputs: { question: 'What is it?', photo: photo },
   outputContract: { schema: answerSchema },
 })
 const draft = {
@@ -177,7 +177,7 @@ describe('a file that cannot be used', () => {
           preferredModels: [wire.model],
           input: { type: 'object' },
           output: answerSchema,
-        } as never),
+        }),
       ],
     })
     expect(await app.run(envelope(photo), { draft })).toMatchObject({

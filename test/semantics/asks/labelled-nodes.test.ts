@@ -6,8 +6,11 @@ import type { Reply } from '../../../src/domain/ask.ts'
 import { journal, listTypes, local, open } from '../../journeys/support.ts'
 
 const S = { type: 'string' } as const
-const obj = (properties: { readonly [name: string]: unknown }) =>
-  ({ type: 'object', properties, required: Object.keys(properties) }) as never
+const obj = (properties: { readonly [name: string]: unknown }) => ({
+  type: 'object',
+  properties,
+  required: Object.keys(properties),
+})
 
 /** Capabilities that note each call; `write` says how often it was called. */
 function workers() {

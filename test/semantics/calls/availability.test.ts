@@ -1,7 +1,9 @@
 /** What cannot be carried out is not planned with, and the finding says why; limits are compared with what a plan takes. */
+
 import { createApp, defineCapability } from 'proviso'
 import { rehearsal } from 'proviso/testing'
 import { describe, expect, it } from 'vitest'
+import type { DraftInput } from '../../../src/domain/envelope/envelope-input.ts'
 import { serve, useServeProcesses } from '../settings/serve-process.ts'
 
 useServeProcesses()
@@ -130,13 +132,13 @@ describe('limits', () => {
   it('count only nodes that always run', async () => {
     const opened = await app()
     const node = (id: string) => ({ id, capabilityId: 'claude' })
-    const branches = {
+    const branches: DraftInput = {
       nodes: [node('write'), { ...node('spare'), kind: 'fallback' }],
       edges: [{ from: 'write', to: 'spare', when: 'fail' }],
     }
     const alone = opened.estimate(envelope(), { draft }).tokens.least
     const done = await opened.run(envelope({ constraints: { maxTokens: alone + 10 } }), {
-      draft: branches as never,
+      draft: branches,
     })
     const events = await opened.store.read(done.runId, 0)
     expect(events.map(({ type }) => type)).toContain('plan_generated')

@@ -177,7 +177,7 @@ describe('a plan with other calls of the same capability', () => {
       planner: planner({ nodes: [pay('a', 'ann')] }, {
         nodes: [{ ...pay('b', 'ben') }, { ...pay('c', 'ann') }],
         output: { node: 'c' },
-      } as never) as never,
+      } as never),
     })
     const asks = await app.store.asks({ runId, status: 'pending' })
     const about = Object.fromEntries(asks.map(({ nodeId, kind }) => [nodeId, kind]))

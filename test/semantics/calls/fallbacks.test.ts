@@ -1,5 +1,7 @@
 /** A registered fallback is part of the plan and runs only after its primary has failed. */
+
 import { describe, expect, it } from 'vitest'
+import type { DraftInput } from '../../../src/domain/envelope/envelope-input.ts'
 import { answer, envelope, journal, local, open, rao, says, text } from '../../journeys/support.ts'
 
 const post = { type: 'object', properties: { post: { type: 'string' } }, required: ['post'] } as const
@@ -61,7 +63,7 @@ describe('a fallback under RAO', () => {
     says('write', [rao({ text: 'Steam' }, 0.5)]),
     local('plain', () => ({ text: 'Plain' }), { inputContract: idea }),
   ]
-  const draft = {
+  const draft: DraftInput = {
     nodes: [
       { id: 'think', capabilityId: 'think' },
       {
@@ -81,7 +83,7 @@ describe('a fallback under RAO', () => {
 
   it('does not replace an answer that a person approved', async () => {
     const app = await open({ capabilities: capabilities() })
-    const { runId } = await app.run(envelope({ outputContract: { schema: text } }), { draft: draft as never })
+    const { runId } = await app.run(envelope({ outputContract: { schema: text } }), { draft: draft })
     await answer(app, runId, 'approve')
     const done = await app.result(runId)
     expect(done).toMatchObject({ status: 'completed', output: { text: 'Steam' } })
@@ -90,7 +92,7 @@ describe('a fallback under RAO', () => {
 
   it('answers when a person rejected the answer', async () => {
     const app = await open({ capabilities: capabilities() })
-    const { runId } = await app.run(envelope({ outputContract: { schema: text } }), { draft: draft as never })
+    const { runId } = await app.run(envelope({ outputContract: { schema: text } }), { draft: draft })
     await answer(app, runId, 'reject')
     const done = await app.result(runId)
     expect(done).toMatchObject({ status: 'completed', output: { text: 'Plain' } })

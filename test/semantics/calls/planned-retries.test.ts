@@ -1,7 +1,9 @@
 /** Nodes that a planner makes are tried three times with pauses, then their alternates are, then the envelope decides. */
+
 import { describe, expect, it } from 'vitest'
 import type { App } from '../../../src/app.ts'
 import { ProvisoError } from '../../../src/base/errors/error.ts'
+import type { DraftInput } from '../../../src/domain/envelope/envelope-input.ts'
 import { agent, copyVariants, json, serveAgents, status, wanted, writer } from '../../agents/support.ts'
 import { envelope, journal, local, open, text } from '../../journeys/support.ts'
 import { scripted } from '../../pipelines/support.ts'
@@ -150,7 +152,7 @@ describe('the estimate', () => {
     const nodes = planned?.type === 'plan_generated' ? (planned.payload.plan?.nodes ?? []) : []
     expect(nodes).toMatchObject([{ retry: { max: 2, backoffMs: 500 } }])
     const { id, capabilityId, retry } = nodes[0] as { id: string; capabilityId: string; retry: object }
-    const calls = (draft: object) => app.estimate(given, { draft: draft as never }).calls
+    const calls = (draft: DraftInput) => app.estimate(given, { draft: draft }).calls
     expect(calls({ nodes: [{ id, capabilityId, retry }] })).toEqual({ least: 1, most: 12 })
     expect(calls({ nodes: [{ id, capabilityId }] })).toEqual({ least: 1, most: 4 })
   })

@@ -1,6 +1,8 @@
 /** What makes a node run: control edges activate it, bindings only supply values. Hand-written drafts on a real app. */
+
 import { describe, expect, it } from 'vitest'
 import type { Json } from '../../../src/base/json.ts'
+import type { DraftInput } from '../../../src/domain/envelope/envelope-input.ts'
 import type { JsonSchema } from '../../../src/schema/json-schema.ts'
 import { envelope, journal, local, open } from '../../journeys/support.ts'
 
@@ -33,7 +35,7 @@ const endings: Readonly<Record<string, string>> = {
   node_skipped: 'skipped',
 }
 
-async function run(draft: object, workers: { readonly [name: string]: Worker }): Promise<Ended> {
+async function run(draft: DraftInput, workers: { readonly [name: string]: Worker }): Promise<Ended> {
   const capabilities = Object.entries(workers).map(([name, { input = {}, says = { text: name }, fails }]) =>
     local(
       name,
@@ -45,7 +47,7 @@ async function run(draft: object, workers: { readonly [name: string]: Worker }):
     ),
   )
   const app = await open({ capabilities })
-  const done = await app.run(envelope({ outputContract: { schema: anything } }), { draft: draft as never })
+  const done = await app.run(envelope({ outputContract: { schema: anything } }), { draft })
   const events = await journal(app, done.runId)
   const by = (type: string, read: (payload: never) => unknown) =>
     Object.fromEntries(
@@ -310,7 +312,7 @@ describe('failures', () => {
   })
 
   it('a fallback that reads what the primary read is skipped after a success', async () => {
-    const draft = {
+    const draft: DraftInput = {
       nodes: [
         node('brief'),
         node('write', { inputs: { text: from('brief') } }),
@@ -328,7 +330,7 @@ describe('failures', () => {
   })
 
   it('the reader of a node that failed runs with the fallback, and without one is skipped', async () => {
-    const draft = (sources: unknown) => ({
+    const draft = (sources: unknown): DraftInput => ({
       nodes: [node('write'), node('plain'), node('reader', { inputs: { text: sources } })],
       edges: [{ from: 'write', to: 'plain', when: 'fail' }],
       output: { properties: { text: [from('reader'), from('plain')] } },
@@ -343,7 +345,7 @@ describe('failures', () => {
   })
 
   it('an edge on always is followed after a success and after a failure', async () => {
-    const draft = {
+    const draft: DraftInput = {
       nodes: [node('write'), node('end')],
       edges: [{ from: 'write', to: 'end', when: 'always' }],
       output: { node: 'end' },

@@ -1,8 +1,10 @@
 /** Alternates are held to their own contracts, in proof and at run time. */
+
 import { describe, expect, it } from 'vitest'
 import { compatible } from '../../../src/adapters/providers/compatible.ts'
 import { defineCapability } from '../../../src/app.ts'
 import type { Json } from '../../../src/base/json.ts'
+import type { JsonSchema } from '../../../src/schema/json-schema.ts'
 import { envelope, journal, listTypes, local, open, text } from '../../journeys/support.ts'
 import { serveModel } from '../../models/serve-model.ts'
 
@@ -15,14 +17,14 @@ const obj = (properties: { readonly [name: string]: unknown }, more: object = {}
 })
 
 const calls: { id: string; inputs: Json }[] = []
-const defineAlternate = (id: string, input: object, output: object = text) =>
+const defineAlternate = (id: string, input: JsonSchema, output: JsonSchema = text) =>
   local(
     id,
     (inputs) => {
       calls.push({ id, inputs })
       return { text: `by ${id}` }
     },
-    { inputContract: input as never, outputContract: output as never },
+    { inputContract: input, outputContract: output },
   )
 const down = (input: object = obj({ topic: S })) =>
   local(
@@ -126,16 +128,6 @@ describe('an alternate that can never replace the capability', () => {
 
 describe('an alternate whose inputs depend on the run', () => {
   const any = { type: 'object', properties: { topic: { type: ['string', 'integer'] } }, required: ['topic'] }
-  const made = (value: Json) => [
-    { id: 'make', capabilityId: 'make' },
-    {
-      id: 'x',
-      capabilityId: 'down',
-      alternates: ['number', 'word'],
-      inputs: { topic: { node: 'make', pointer: '/topic' } },
-    },
-    value,
-  ]
   const begin = async (value: Json, alternates: readonly string[] = ['number', 'word']) => {
     calls.length = 0
     const make = local('make', () => ({ topic: value }), { outputContract: any })
@@ -147,9 +139,16 @@ describe('an alternate whose inputs depend on the run', () => {
         defineAlternate('word', obj({ topic: S })),
       ],
     })
-    const [first, second] = made(value)
-    const nodes = [first, { ...(second as object), alternates }]
-    const done = await app.run(envelope(), { draft: { nodes } as never })
+    const nodes = [
+      { id: 'make', capabilityId: 'make' },
+      {
+        id: 'x',
+        capabilityId: 'down',
+        alternates,
+        inputs: { topic: { node: 'make', pointer: '/topic' } },
+      },
+    ]
+    const done = await app.run(envelope(), { draft: { nodes } })
     return { done, events: await journal(app, done.runId) }
   }
 

@@ -1,9 +1,11 @@
 /** Messages about small mistakes name what is wanted. */
+
 import { describe, expect, it } from 'vitest'
 import { describeAnswer } from '../../../src/cli/render/describe-ask.ts'
 import { describeSourceIssue } from '../../../src/pipeline/index.ts'
 import { envelope, local, open } from '../../journeys/support.ts'
 import { problems } from '../../pipelines/support.ts'
+import { wrongly } from '../../wrongly.ts'
 
 describe('a planner that returns no draft', () => {
   it.each([
@@ -13,7 +15,7 @@ describe('a planner that returns no draft', () => {
     [[], 'not a list'],
     [{}, 'not an object without `nodes`'],
   ])('is reported with what it returned: %j', async (drafted, words) => {
-    const planner = { name: 'mine', draft: async () => drafted as never }
+    const planner = { name: 'mine', draft: async () => wrongly(drafted) }
     const app = await open({ planner, capabilities: [local('any', () => ({ text: '' }))] })
     expect(await app.run(envelope())).toMatchObject({
       status: 'failed',

@@ -30,7 +30,7 @@ async function run(
   const app = await open({ capabilities: [judge], providers: [compatible({ baseURL: server.url })] })
   const done = await app.run(envelope({ outputContract: caller }), {
     draft: {
-      nodes: [{ id: 'judge', capabilityId: 'judge', data: { processing } as never }],
+      nodes: [{ id: 'judge', capabilityId: 'judge', data: { processing } }],
       output: { node: 'judge' },
     },
   })

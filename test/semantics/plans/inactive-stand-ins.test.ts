@@ -3,11 +3,13 @@
  * rest of the plan: it is left out, and a finding says why. A node's own capability is needed: without it the draft is
  * rejected.
  */
+
 import { createApp, defineCapability } from 'proviso'
 import { rehearsal } from 'proviso/testing'
 import { describe, expect, it, vi } from 'vitest'
 import { createMemoryStore } from '../../../src/adapters/stores/memory/memory.ts'
 import type { Json } from '../../../src/base/json.ts'
+import type { DraftInput } from '../../../src/domain/envelope/envelope-input.ts'
 import type { JsonSchema } from '../../../src/index.ts'
 import { api, copyVariants, listen, serveAgents, wanted, writer } from '../../agents/support.ts'
 import { frames } from '../../server/support.ts'
@@ -44,7 +46,7 @@ interface Found {
   readonly details?: { readonly code?: string }
 }
 
-async function run(draft: object, capabilities: readonly ReturnType<typeof model>[]) {
+async function run(draft: DraftInput, capabilities: readonly ReturnType<typeof model>[]) {
   const app = await createApp({
     capabilities: [...capabilities],
     providers: [rehearsal({ name: 'test' })],
@@ -52,7 +54,7 @@ async function run(draft: object, capabilities: readonly ReturnType<typeof model
     pollMs: 50,
   })
   try {
-    const done = await app.run(envelope, { draft: draft as never })
+    const done = await app.run(envelope, { draft })
     const events = await app.store.read(done.runId, 0)
     const planned = events.find(({ type }) => type === 'plan_generated')
     const bundle = (planned?.payload as { plan?: { diagnostics?: { infos: readonly Found[] } } } | undefined)
@@ -89,7 +91,7 @@ describe('an alternate without a provider', () => {
       env: {},
       pollMs: 50,
     })
-    const draft = {
+    const draft: DraftInput = {
       nodes: [
         {
           id: 'each',
@@ -126,7 +128,7 @@ it("a node's own capability without a provider rejects, whatever its alternates 
 
 describe('a fallback node without a provider', () => {
   const own = local('own', () => ({ text: 'own' }))
-  const shapes: [string, object][] = [
+  const shapes: [string, DraftInput][] = [
     [
       'on a fail edge',
       {
@@ -182,7 +184,7 @@ describe('a fallback node without a provider', () => {
   })
 
   it('rejects where something can be had from it alone', async () => {
-    const draft = {
+    const draft: DraftInput = {
       nodes: [
         { id: 'write', capabilityId: 'own' },
         { id: 'spare', capabilityId: 'claude' },
@@ -196,7 +198,7 @@ describe('a fallback node without a provider', () => {
   })
 
   it('on the other branch of a route rejects: the route may lead there', async () => {
-    const draft = {
+    const draft: DraftInput = {
       nodes: [
         {
           id: 'gate',

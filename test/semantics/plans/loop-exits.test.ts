@@ -1,12 +1,15 @@
 /** The exit condition of a loop reads the state: a path that the state does not have is found before the run. */
+
 import { describe, expect, it } from 'vitest'
+import type { Json } from '../../../src/base/json.ts'
+import type { JsonSchema } from '../../../src/schema/json-schema.ts'
 import { local, open } from '../../journeys/support.ts'
 
 const integer = { type: 'integer' }
 const state = { type: 'object', properties: { n: integer }, required: ['n'] }
 const closed = { ...state, additionalProperties: false }
 
-async function run(schema: object, until: object, onMaxRounds = 'fail') {
+async function run(schema: JsonSchema, until: Json, onMaxRounds: 'fail' | 'accept' = 'fail') {
   let calls = 0
   const increment = local(
     'inc',
@@ -14,7 +17,7 @@ async function run(schema: object, until: object, onMaxRounds = 'fail') {
       calls++
       return { n: Number(n) + 1 }
     },
-    { inputContract: state as never, outputContract: schema as never },
+    { inputContract: state, outputContract: schema },
   )
   const app = await open({ capabilities: [increment] })
   const body = {
@@ -24,7 +27,7 @@ async function run(schema: object, until: object, onMaxRounds = 'fail') {
   const loop = { maxRounds: 5, until, onMaxRounds }
   const nodes = [{ id: 'l', inputs: { state: { envelope: '/inputs/s' } }, loop, body }]
   const given = { objective: 'Count', inputs: { s: { n: 0 } }, outputContract: { schema: state } }
-  const result = await app.run(given, { draft: { nodes, output: { node: 'l' } } as never })
+  const result = await app.run(given, { draft: { nodes, output: { node: 'l' } } })
   const { warnings = [] } = (await app.state(result.runId))?.plan?.diagnostics ?? {}
   const failures = (result.status === 'failed' && result.error?.details?.['diagnostics']) || {}
   return { result, warnings, failures, calls }
@@ -40,7 +43,7 @@ describe('an exit condition on a path that the state does not have', () => {
     expect(calls).toBe(0)
   })
 
-  it.each(['fail', 'accept'])('warns where the schema is open (%s)', async (onMaxRounds) => {
+  it.each(['fail', 'accept'] as const)('warns where the schema is open (%s)', async (onMaxRounds) => {
     const { warnings } = await run(state, { '==': [{ var: 'done' }, true] }, onMaxRounds)
     expect(warnings).toMatchObject([
       {

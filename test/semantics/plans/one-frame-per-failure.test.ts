@@ -1,7 +1,9 @@
 /** An answer that does not satisfy its contract is reported once and independent of what follows: a retry, an ask, a policy or the end. */
+
 import { expect, it } from 'vitest'
 import { createApp, defineCapability } from '../../../src/app.ts'
 import { scripted } from '../../pipelines/support.ts'
+import { wrongly } from '../../wrongly.ts'
 
 const schema = { type: 'object', required: ['a'], properties: { a: { type: 'integer' } } } as const
 const write = defineCapability({
@@ -9,7 +11,7 @@ const write = defineCapability({
   kind: 'local',
   inputContract: { type: 'object' },
   outputContract: schema,
-  run: () => ({ b: 1 }) as never,
+  run: () => wrongly({ b: 1 }),
 })
 const answer = defineCapability({
   capabilityId: 'answer',

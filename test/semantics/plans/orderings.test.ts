@@ -2,8 +2,10 @@
  * An ordering (`< <= > >= between`) of anything but two present numbers is false, in the proof and in the run alike: so
  * its negation is true, and no operand of the wrong type decides the condition around it.
  */
+
 import { describe, expect, it } from 'vitest'
 import type { Json } from '../../../src/base/json.ts'
+import type { DraftInput } from '../../../src/domain/envelope/envelope-input.ts'
 import { envelope, journal, local, open } from '../../journeys/support.ts'
 
 const low = { '<': [{ var: 'a' }, 0.5] }
@@ -131,7 +133,7 @@ describe('outside the contract', () => {
   ] as [string, Json][])('a route is taken: the ordering %s', async (_, condition) => {
     const say = (word: string) => local(word, () => ({ text: word }))
     const app = await open({ capabilities: [say('yes'), say('no')] })
-    const draft = {
+    const draft: DraftInput = {
       nodes: [
         {
           id: 'gate',
@@ -144,7 +146,7 @@ describe('outside the contract', () => {
       ],
       output: [{ node: 'yes' }, { node: 'no' }],
     }
-    const done = await app.run(envelope(), { draft: draft as never })
+    const done = await app.run(envelope(), { draft: draft })
     expect(done).toMatchObject({ status: 'completed', output: { text: 'yes' } })
   })
 
@@ -173,7 +175,7 @@ describe('outside the contract', () => {
 
 describe('is reported where it is never meant', () => {
   const texts = single({ type: 'string' })
-  const findings = async (nodes: readonly object[], more: object = {}) => {
+  const findings = async (nodes: DraftInput['nodes'], more: object = {}) => {
     const app = await open({
       capabilities: [
         local('write', () => ({ a: 'high' }), { outputContract: texts }),
@@ -187,7 +189,7 @@ describe('is reported where it is never meant', () => {
     })
     const draft = { nodes, output: { node: 'last' } }
     const outputContract = { schema: single({ type: 'string' }), ...more }
-    const done = await app.run(envelope({ outputContract }), { draft: draft as never })
+    const done = await app.run(envelope({ outputContract }), { draft })
     const { plan } = await app.state(done.runId)
     const { failures = [], infos = [] } = plan?.diagnostics ?? {}
     return [...failures, ...infos].filter(({ details }) => details?.['code'] === 'plan/unlike-types')

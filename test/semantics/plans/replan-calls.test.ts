@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import type { App } from '../../../src/app.ts'
 import type { Json } from '../../../src/base/json.ts'
-import type { DraftNode } from '../../../src/domain/plan.ts'
+import type { Draft } from '../../../src/domain/plan.ts'
 import { post } from '../../agents/post.ts'
 import {
   agent,
@@ -16,8 +16,11 @@ import {
 import { answer, envelope, journal, local, open } from '../../journeys/support.ts'
 
 const I = { type: 'integer' } as const
-const obj = (properties: { readonly [name: string]: unknown }) =>
-  ({ type: 'object', properties, required: Object.keys(properties) }) as never
+const obj = (properties: { readonly [name: string]: unknown }) => ({
+  type: 'object',
+  properties,
+  required: Object.keys(properties),
+})
 const manual = { id: 'again', trigger: { kind: 'manual' }, action: { type: 'replan' }, maxAttempts: 5 }
 
 interface Call {
@@ -50,8 +53,6 @@ function services(more: object, ...ids: readonly string[]) {
   return { calls, begun, capabilities }
 }
 
-type Draft = { readonly nodes: readonly DraftNode[]; readonly output?: unknown }
-
 const one = (x: number, capabilityId = 'serve'): Draft => ({
   nodes: [{ id: 'n', capabilityId, inputs: { x: { value: x } } }],
 })
@@ -65,20 +66,20 @@ const each = (x: number): Draft => ({
         nodes: [{ id: 'n', capabilityId: 'serve', inputs: { x: { input: '/item' } } }],
         output: { node: 'n', pointer: '/y' },
       },
-    } as never,
+    },
   ],
   output: { properties: { y: [{ node: 'each', pointer: '/0' }] } },
 })
 
 async function replanned(
   more: object,
-  drafts: readonly Draft[],
+  drafts: readonly [Draft, ...Draft[]],
 ): Promise<{ app: App; runId: string; calls: Call[] }> {
   const { calls, begun, capabilities } = services(more, 'serve', 'other')
   const later = drafts.slice(1)
   const planner = {
     name: 'listed',
-    draft: async () => (later.length > 1 ? later.shift() : later[0]) as never,
+    draft: async () => (later.length > 1 ? later.shift() : later[0]) ?? drafts[0],
   }
   const app = await open({ capabilities, planner })
   const given = envelope({
@@ -86,7 +87,7 @@ async function replanned(
     outputContract: { schema: obj({ y: I }) },
     policies: { planner: { directives: { sideEffects: 'allow' } }, runtime: [manual] },
   })
-  const { id: runId } = await app.start(given, { draft: drafts[0] as never })
+  const { id: runId } = await app.start(given, { draft: drafts[0] })
   await begun
   await app.trigger(runId, { policyId: 'again', by: 'ann' })
   return { app, runId, calls }
@@ -156,7 +157,7 @@ it('what changes the world and is done again for a policy, with the same inputs,
       keys.push(idempotencyKey)
       return { text: 'paid' }
     },
-  } as never)
+  })
   const draft = { nodes: [{ id: 'pay', capabilityId: 'pay' }] }
   const app = await open({ capabilities: [pay], planner: { name: 'same', draft: async () => draft } })
   const policy = { ...manual, trigger: { kind: 'onNodeComplete' }, maxAttempts: 1 }
@@ -171,12 +172,12 @@ it('the callback of an accepted call answers that call alone', async () => {
   const draft = (angle: string) => ({
     nodes: [{ id: 'w', capabilityId: 'writer.en', inputs: { writerBrief: brief(angle) } }],
   })
-  const planner = { name: 'second', draft: async () => draft('second') as never }
-  const served = await serveAgents({ planner } as never)
-  const registration = writer(later.url, { idempotent: true } as never)
+  const planner = { name: 'second', draft: async () => draft('second') }
+  const served = await serveAgents({ planner })
+  const registration = writer(later.url, { idempotent: true })
   const { signingKey: key = '' } = await served.register(registration, await served.agentToken())
-  const { id: runId } = await served.app.start(wanted({ policies: { runtime: [manual] } }) as never, {
-    draft: draft('first') as never,
+  const { id: runId } = await served.app.start(wanted({ policies: { runtime: [manual] } }), {
+    draft: draft('first'),
   })
   const accepted = async (times: number) => {
     let seen = 0
@@ -207,7 +208,7 @@ it.each([
   const later = await agent(status(202))
   const planner = {
     name: 'other',
-    draft: async () => ({ nodes: [{ id: 'own', capabilityId: 'own' }] }) as never,
+    draft: async () => ({ nodes: [{ id: 'own', capabilityId: 'own' }] }),
   }
   let finish = () => {}
   const held = new Promise<void>((resolve) => {
@@ -216,13 +217,13 @@ it.each([
   const own = local('own', () => held.then(() => ({ copyVariants })), {
     outputContract: { type: 'object', properties: { copyVariants: {} }, required: ['copyVariants'] },
   })
-  const served = await serveAgents({ planner, capabilities: [own] } as never)
+  const served = await serveAgents({ planner, capabilities: [own] })
   const { signingKey: key = '' } = await served.register(
-    writer(later.url, { idempotent: true } as never),
+    writer(later.url, { idempotent: true }),
     await served.agentToken(),
   )
-  const { id: runId } = await served.app.start(wanted({ policies: { runtime: [manual] } }) as never, {
-    draft: { nodes: [{ id: 'w', capabilityId: 'writer.en' }] } as never,
+  const { id: runId } = await served.app.start(wanted({ policies: { runtime: [manual] } }), {
+    draft: { nodes: [{ id: 'w', capabilityId: 'writer.en' }] },
   })
   for await (const event of served.app.watch(runId)) if (event.type === 'attempt_accepted') break
   await served.app.trigger(runId, { policyId: 'again', by: 'ann' })

@@ -2,9 +2,11 @@
  * Keywords at the root of a node's input schema speak about the input as a whole, which is assembled from several sources.
  * They are proved, refuted before anything runs, or reported as checked at run time only; never overlooked.
  */
+
 import { describe, expect, it } from 'vitest'
 import type { Json } from '../../../src/base/json.ts'
 import { compileSchema } from '../../../src/schema/compile/compile.ts'
+import type { JsonSchema } from '../../../src/schema/json-schema.ts'
 import { local, open, envelope as started } from '../../journeys/support.ts'
 import { capability, envelope, listCodes, object, proveWith } from '../../plan/support.ts'
 import { Random, randomSchema, type Schema } from '../../random.ts'
@@ -94,9 +96,9 @@ it('is judged by the schema of the one node that the input comes from', () => {
     properties: { a: text, b: count },
     anyOf: [{ required: ['a'] }, { required: ['b'] }],
   }
-  const from = (out: object) =>
+  const from = (out: JsonSchema) =>
     proveWith(envelope(caller), [
-      capability('writer', { out: out as never }),
+      capability('writer', { out: out }),
       capability('reader', { in: either, out: caller }),
     ])
   expect(from(either).bundle.status).toBe('accepted')

@@ -1,5 +1,8 @@
 /** What a routing node hands on: its inputs, typed as they came, and the label of the route that it took. */
+
 import { describe, expect, it } from 'vitest'
+import type { DraftInput } from '../../../src/domain/envelope/envelope-input.ts'
+import type { Routing } from '../../../src/domain/plan.ts'
 import { envelope, local, open } from '../../journeys/support.ts'
 
 const score = { type: 'object', properties: { score: { type: 'number' } }, required: ['score'] } as const
@@ -7,7 +10,7 @@ const score = { type: 'object', properties: { score: { type: 'number' } }, requi
 const takesScore = (id: string) =>
   local(id, ({ score: given }) => ({ text: `${id} ${given}` }), { inputContract: score })
 
-function gated(routing: object) {
+function gated(routing: Routing): DraftInput {
   return {
     nodes: [
       { id: 'rate', capabilityId: 'rate' },
@@ -34,7 +37,7 @@ describe('the output of a routing node', () => {
   ])('has the members of its inputs: a target reads a score of %s through the gate', async (value, text) => {
     const app = await open({ capabilities: [rate(value), takesScore('publish'), takesScore('hold')] })
     const draft = gated({ routes: [{ condition: high, to: 'publish', label: 'good' }], elseTo: 'hold' })
-    const done = await app.run(envelope(), { draft: draft as never })
+    const done = await app.run(envelope(), { draft })
     expect(done).toMatchObject({ status: 'completed', output: { text } })
   })
 
@@ -42,7 +45,7 @@ describe('the output of a routing node', () => {
     const app = await open({ capabilities: [rate(0.9), takesScore('publish'), takesScore('hold')] })
     const draft = gated({ routes: [{ condition: high, to: 'publish' }], elseTo: 'hold' })
     const asked = { ...envelope(), outputContract: { schema: score } }
-    const done = await app.run(asked, { draft: { nodes: draft.nodes } as never })
+    const done = await app.run(asked, { draft: { nodes: draft.nodes } })
     expect(done).toMatchObject({
       status: 'completed',
       output: { score: 0.9 },
@@ -69,7 +72,7 @@ describe('the output of a routing node', () => {
         draft: {
           nodes: [...draft.nodes, each],
           output: { properties: { texts: { node: 'each' } } },
-        } as never,
+        },
       },
     )
     expect(done).toMatchObject({ status: 'completed', output: { texts: ['publish 0.9', 'publish 0.9'] } })

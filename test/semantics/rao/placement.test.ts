@@ -2,12 +2,14 @@
  * Where a RAO contract is accepted: on a node, in `policies.runtime` by selector, on a capability. In each case, the
  * answers are guarded; of several the strictest thresholds count; what guards nothing or is misspelled is refused.
  */
+
 import { modelPlanner, prove, raoRows, withBuiltins } from 'proviso/plan'
 import { describe, expect, it } from 'vitest'
 import { defineCapability } from '../../../src/domain/capability/define-capability.ts'
 import type { JournalEvent } from '../../../src/domain/event.ts'
 import type { Provider } from '../../../src/domain/ports/provider.ts'
 import { envelope, journal, local, open, rao, says } from '../../journeys/support.ts'
+import { wrongly } from '../../wrongly.ts'
 
 const tea = { text: 'Tea' }
 const draft = { nodes: [{ id: 'write', capabilityId: 'write' }] }
@@ -125,7 +127,7 @@ describe('a contract on a capability', () => {
   ])('is refused where it is wrong: %j', (settings, pointer, hint) => {
     let issues: unknown
     try {
-      defineCapability({ ...says('write', ['']).capability, rao: settings as never })
+      defineCapability({ ...says('write', ['']).capability, rao: wrongly(settings) })
     } catch (error) {
       issues = (error as { issues: unknown }).issues
     }
@@ -278,7 +280,7 @@ describe('several contracts', () => {
     confidenceType: 'verbalized',
     maxInferenceMs: 5000,
   }
-  const write = says('write', [rao(tea, 0.87)], { rao: capability as never })
+  const write = says('write', [rao(tea, 0.87)], { rao: wrongly(capability) })
 
   it('are merged: the highest of each threshold, the shortest time, the rest by node, policy, capability', async () => {
     const nodes = [{ id: 'write', capabilityId: 'write', data: node }]

@@ -20,6 +20,17 @@ type Of<S> = JsonSchemaValue<S>
 const literal = <const S extends JsonSchema>(schema: S): S => schema
 
 describe('a JSON Schema literal', () => {
+  it('types a value that is taken out of the result before `ok` is checked', () => {
+    const { ok, value, issues } = parse('{age: "36"}', {
+      type: 'object',
+      properties: { age: { type: 'integer' } },
+      required: ['age'],
+    })
+    expectTypeOf(value).toEqualTypeOf<{ age: number } | undefined>()
+    if (ok) expectTypeOf(value).toEqualTypeOf<{ age: number }>()
+    expect({ ok, value, issues }).toEqual({ ok: true, value: { age: 36 }, issues: [] })
+  })
+
   it('gives the type of the value, without as const', () => {
     const result = parse('{name: Ada, age: "36", tags: a}', {
       type: 'object',

@@ -1,9 +1,11 @@
 /** What each level of the reader promises: how deep strings are unfolded, which types change, which text is chosen, what events say. */
+
 import { describe, expect, it } from 'vitest'
 import { parseDraft } from '../../../src/domain/draft/parse-draft.ts'
 import { type ParseOptions, parse, type ReaderEvent } from '../../../src/output/index.ts'
 import type { JsonSchema } from '../../../src/schema/json-schema.ts'
 import { problems } from '../../pipelines/support.ts'
+import { wrongly } from '../../wrongly.ts'
 
 const counted: JsonSchema = {
   type: 'object',
@@ -196,7 +198,7 @@ describe('names in allow', () => {
     [{ integer: ['str->bool'] }, 'Option allow.integer must list', 'str->int'],
     [{ boolean: 'str->bool' }, 'Option allow.boolean must list', 'but is "str->bool"'],
   ])('%j is refused', (allow, message, hint) => {
-    const attempt = () => parse('{}', undefined, { aop: 'minimal', allow: allow as never })
+    const attempt = () => parse('{}', undefined, { aop: 'minimal', allow: wrongly(allow) })
     expect(attempt).toThrow(message)
     expect(attempt).toThrow(hint)
   })

@@ -1,9 +1,11 @@
 /** A misspelled limit, policy or gate is an error with a suggestion, over HTTP as in the library. */
+
 import { describe, expect, it } from 'vitest'
 import { file } from '../../cli/run-support.ts'
 import { envelope, journal, local, open } from '../../journeys/support.ts'
 import { serve, start } from '../../server/support.ts'
 import { runCommand } from '../../support.ts'
+import { wrongly } from '../../wrongly.ts'
 
 function metricPolicy(metric: string) {
   return { id: 'low', trigger: { kind: 'onMetricBelow', metric, threshold: 0.5 }, action: { type: 'fail' } }
@@ -137,7 +139,7 @@ describe('a misspelled key', () => {
     [{ sideEffects: true }, '/sideEffects', 'sideEffect'],
     [{ postCondition: [] }, '/postCondition', 'postConditions'],
   ])('of a registration is refused with a suggestion: %j', (more, pointer, meant) => {
-    const define = () => local('write', () => ({ text: 'Tea' }), more as never)
+    const define = () => local('write', () => ({ text: 'Tea' }), wrongly(more))
     expect(define).toThrow(
       expect.objectContaining({
         issues: [expect.objectContaining({ at: { pointer }, hint: expect.stringContaining(meant) })],
@@ -210,7 +212,7 @@ describe('the data of a node', () => {
       [[node(data)], '/nodes/0/data'],
       [[inBody(data)], '/nodes/0/body/nodes/0/data'],
     ] as const)
-      await expect(app.run(envelope(), { draft: { nodes } as never })).rejects.toMatchObject({
+      await expect(app.run(envelope(), { draft: wrongly({ nodes }) })).rejects.toMatchObject({
         code: 'draft/invalid',
         issues: [{ at: { pointer: at + field }, hint: expect.stringContaining(meant) }],
       })
@@ -287,7 +289,7 @@ describe('a name in a policy that nothing here has', () => {
     })
     const draft = { nodes: [{ id: 'rate', capabilityId: 'rate' }] }
     const infos = async (metric: string) => {
-      const events = await journal(app, (await app.run(given(metric) as never, { draft })).runId)
+      const events = await journal(app, (await app.run(wrongly(given(metric)), { draft })).runId)
       return JSON.stringify(events.find(({ type }) => type === 'plan_generated')?.payload)
     }
     expect(await infos('score')).not.toContain('plan/policy-metric')

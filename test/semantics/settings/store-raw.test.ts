@@ -1,4 +1,5 @@
 /** `store_raw = false` (DECISIONS 27): the raw texts of models are in no event of the store, through the library, the command line and the server. */
+
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -7,6 +8,7 @@ import { file, runFile, text } from '../../cli/run-support.ts'
 import { envelope, journal, open, says } from '../../journeys/support.ts'
 import { serveModel } from '../../models/serve-model.ts'
 import { runCommand } from '../../support.ts'
+import { wrongly } from '../../wrongly.ts'
 import { refusedStart, type ServeOptions, serve, useServeProcesses } from './serve-process.ts'
 
 useServeProcesses()
@@ -84,7 +86,7 @@ steps: [{ name: write, agent: writer }]
     const refused = await refusedStart({ toml: '[aros]\nstore_raw = "no"\n' })
     expect(refused.code).toBe(2)
     expect(refused.stderr).toContain('aros.store_raw')
-    await expect(open({ storeRaw: 'no' as never })).rejects.toThrow('storeRaw')
+    await expect(open({ storeRaw: wrongly('no') })).rejects.toThrow('storeRaw')
     const shown = await runCommand(['config', '--explain', '--set', 'store_raw=false'])
     expect(shown.stdout).toMatch(/aros\.store_raw\s+false/)
   })

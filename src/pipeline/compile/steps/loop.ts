@@ -54,8 +54,7 @@ function settledPass(scope: Scope, step: LoopStep, compileSteps: CompileSteps): 
     const after = n < mostPasses ? buildAnyOf([first, pass.value.schema]) : true
     const entries = pass.added.map((entry, index) => toNextRound(entry, index, n < mostPasses))
     if (pass.body.build.issues.length > 0 || n > mostPasses) return pass
-    if (jsonEqual(after as never, before as never) && jsonEqual(entries as never, context as never))
-      return pass
+    if (jsonEqual(after, before) && jsonEqual(entries, context)) return pass
     before = after
     context = entries
   }
@@ -84,8 +83,7 @@ function compileRound(scope: Scope, step: LoopStep, { before, context, compileSt
   const compiled = compileBody(scope, { steps: step.body, previous, locals, context }, compileSteps)
   const seen = new Map<string, Value>()
   const see = (value: Value) => {
-    for (const [name, known] of seen)
-      if (jsonEqual(known.sources as never, value.sources as never)) return name
+    for (const [name, known] of seen) if (jsonEqual(known.sources, value.sources)) return name
     const name = `s${seen.size}`
     seen.set(name, value)
     return name

@@ -77,16 +77,14 @@ function* overList(view: LintView, step: LintStep): Iterable<RuleFinding> {
 function mayBeList({ schema, path }: Given): boolean {
   if (isAbsent(getValueLookup(schema)([...path, '0']))) return false
   // An open object may have a member "0", but is not a list.
-  return ['array', 'unknown'].includes(
-    classifyOutput(project(schema, path.reduce<string>(child, '')).schema as never),
-  )
+  return ['array', 'unknown'].includes(classifyOutput(project(schema, path.reduce<string>(child, '')).schema))
 }
 
 function* namesBranch(view: LintView, step: LintStep): Iterable<RuleFinding> {
   const entry = findEntry(step.node, 'condition_expression')
   const given = entry && givenBy(view, step, entry)
   if (!entry || !given || given.path.length > 0) return
-  const kind = typeof given.schema === 'object' ? classifyOutput(given.schema as never) : 'unknown'
+  const kind = typeof given.schema === 'object' ? classifyOutput(given.schema) : 'unknown'
   if (kind !== 'object' && kind !== 'array') return
   yield {
     range: entry.value.alias ?? entry.value.range,

@@ -51,7 +51,7 @@ steps:
         const found = referred(view, step, splitReference(reference.text))
         if (!found) continue
         const { schema } = project(found.schema, found.path.reduce<string>(child, ''))
-        const kind = classifyOutput(schema as never)
+        const kind = classifyOutput(schema)
         if (kind !== 'object' && kind !== 'array') continue
         yield {
           range: reference.range,

@@ -62,7 +62,7 @@ export function callsNoModel(step: LintStep): boolean {
   return uses.startsWith('imports.') || (isBuiltinName(name) && getBuiltin(name).calls !== 'model')
 }
 
-export function classifyOutput(schema: Json): OutputKind {
+export function classifyOutput(schema: unknown): OutputKind {
   if (!isObject(schema)) return 'unknown'
   const { type, properties, items, anyOf, oneOf, allOf } = schema as Record<string, Json>
   if (typeof type === 'string') return ofName(type)
