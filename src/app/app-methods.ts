@@ -24,7 +24,8 @@ import type { App, GenerateRequest } from './app-type.ts'
 import { readChanges, readDraft, readTypedEnvelope, refuseUnknown } from './parse-given.ts'
 import { createRunHandle } from './run-handle.ts'
 import { runResult } from './run-result.ts'
-import { keepPartials, prepareRun, startTyped } from './start-run.ts'
+import { keepPartials, prepareRun, type StartParts, startQueued, startTyped } from './start-run.ts'
+import type { MessageQueue, QueuedRun } from './threads/message-queue.ts'
 
 type RunMethods = Pick<
   App,
@@ -59,8 +60,10 @@ export function createRunMethods(
     readonly shown: Store
     /** Budget of the conversation that a run of a thread begins with. */
     readonly contextTokens: number
+    readonly queue: MessageQueue
+    readonly addToThread: StartParts['addToThread']
   },
-): RunMethods {
+): RunMethods & { readonly startQueued: (run: QueuedRun) => Promise<string> } {
   const { tracing, newId, clock, redactor, partials, validators } = parts
   const store = boundReads(parts.store, { clock, ms: getAnswerMs(engine.leaseMs) })
   const readThread = (key: ThreadKey, runId: string | undefined) =>
@@ -68,17 +71,29 @@ export function createRunMethods(
       tokens: parts.contextTokens,
       ...(runId !== undefined && { except: runId }),
     })
-  const starting = { readThread, engine, tracing, newId, store, redactor, partials, validators }
+  const starting = {
+    ...{ readThread, engine, tracing, newId, store, redactor, partials, validators },
+    ...pick(parts, ['addToThread']),
+  }
+  const cancel: App['cancel'] = (runId, given) =>
+    engine.cancel(runId, given).catch(async (cause: unknown) => {
+      const isMissing = ProvisoError.is(cause) && cause.code === 'run/missing'
+      // One that waits for its turn is not started.
+      const queued = isMissing ? await parts.queue.find(runId) : undefined
+      if (!queued || !(await parts.queue.remove(queued))) throw cause
+    })
+  const handled = { engine: { ...engine, cancel }, partials }
   const prepare: App['prepare'] = (given, options) => prepareRun(starting, given, options)
   const start: App['start'] = async (given, options) => {
     const { runId, validator } = await startTyped(starting, given, options)
-    return createRunHandle({ engine, partials }, runId, validator)
+    return createRunHandle(handled, runId, validator)
   }
   const result: App['result'] = async (runId, signal) => {
     checkResultSignal(signal)
     return runResult(engine, runId, signal)
   }
   return {
+    startQueued: (run) => startQueued(starting, run),
     prepare,
     start,
     result,
@@ -89,11 +104,7 @@ export function createRunMethods(
     async attach(runId, given = {}) {
       if ((await store.head(runId)) === undefined)
         throw new ProvisoError('run/missing', `Run "${runId}" not found`)
-      return createRunHandle(
-        { engine, partials },
-        runId,
-        isForeignSchema(given.output) ? given.output : undefined,
-      )
+      return createRunHandle(handled, runId, isForeignSchema(given.output) ? given.output : undefined)
     },
     watch(runId, given = {}) {
       checkWatchOptions(given)
@@ -102,7 +113,7 @@ export function createRunMethods(
     reply: engine.reply,
     changeTask: engine.changeTask,
     resume: engine.resume,
-    cancel: engine.cancel,
+    cancel,
     trigger: engine.trigger,
     claim: engine.claim,
     state: engine.state,
