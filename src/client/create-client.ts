@@ -6,7 +6,12 @@ import { type ClientRun, createClientRun } from './client-run.ts'
 import { type RequestOutput, type RunOutput, type RunRequest, toEnvelope } from './run-request.ts'
 import { createSandboxClient, type SandboxClient } from './sandbox.ts'
 import { createTasksClient, type TasksClient } from './tasks.ts'
-import { createThreadsClient, type ThreadsClient } from './threads.ts'
+import {
+  createMemoriesClient,
+  createThreadsClient,
+  type MemoriesClient,
+  type ThreadsClient,
+} from './threads.ts'
 import { api, type ClientOptions, createKey, createTransport } from './transport.ts'
 import type {
   Begun,
@@ -114,6 +119,7 @@ export interface Client {
   readonly asks: AsksClient
   readonly tasks: TasksClient
   readonly threads: ThreadsClient
+  readonly memories: MemoriesClient
   readonly webhooks: WebhooksClient
 }
 
@@ -156,6 +162,7 @@ export function createClient(options: ClientOptions): Client {
     asks,
     tasks: createTasksClient(transport),
     threads: createThreadsClient(transport, (runId) => open(runId)),
+    memories: createMemoriesClient(transport),
     webhooks: createWebhooksClient(transport),
     runs: {
       async start(

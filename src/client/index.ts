@@ -19,7 +19,7 @@ export type { FollowOptions, RunUpdate } from './run-events.ts'
 export type { RequestOutput, RunOutput, RunRequest } from './run-request.ts'
 export type { SandboxClient, SandboxMessage } from './sandbox.ts'
 export type { TaskOptions, TasksClient } from './tasks.ts'
-export type { SaidMessage, SayOptions, ThreadsClient } from './threads.ts'
+export type { MemoriesClient, SaidMessage, SayOptions, ThreadsClient } from './threads.ts'
 export type { ClientOptions } from './transport.ts'
 export type {
   AskQuery,
@@ -33,6 +33,7 @@ export type {
   FacetPage,
   HealthQuery,
   HealthReport,
+  Memory,
   NewWebhook,
   Problem,
   ProofPage,

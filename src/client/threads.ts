@@ -1,7 +1,7 @@
-/** Threads over the API: conversations of a tenant, one run per message. */
+/** Threads over the API: conversations of a tenant, one run per message; and what its agents remember beyond them. */
 import type { ClientRun } from './client-run.ts'
 import { api, createKey, type Transport } from './transport.ts'
-import type { Thread, ThreadPages, ThreadSummary } from './types.ts'
+import type { Memory, MemoryPage, Thread, ThreadPages, ThreadSummary } from './types.ts'
 
 export interface SayOptions {
   /** Default: the envelope of the last run of the thread; for the first message, the message is the objective. */
@@ -58,6 +58,25 @@ export function createThreadsClient(
         },
       )
       return { run: open(said.runId), status: said.status }
+    },
+  }
+}
+
+/** Needs the role operator. */
+export interface MemoriesClient {
+  /** What agents remember, newest first; with `search`, the best match first. */
+  list(options?: { readonly search?: string; readonly signal?: AbortSignal }): Promise<readonly Memory[]>
+  /** Deletes a memory, or the one with this id. */
+  delete(memory: string | Pick<Memory, 'id'>, options?: { readonly signal?: AbortSignal }): Promise<void>
+}
+
+export function createMemoriesClient(transport: Transport): MemoriesClient {
+  return {
+    list: async ({ search, signal } = {}) =>
+      (await transport.json<MemoryPage>(`${api}/memories`, { query: { search }, signal })).memories,
+    async delete(memory, { signal } = {}) {
+      const id = typeof memory === 'string' ? memory : memory.id
+      await transport.send(`${api}/memories/${encodeURIComponent(id)}`, { method: 'DELETE', signal })
     },
   }
 }

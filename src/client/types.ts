@@ -54,6 +54,10 @@ export type Thread = Answer<'showThread', 200>
 export type ThreadPages = Answer<'listThreads', 200>
 export type ThreadSummary = ThreadPages['threads'][number]
 
+/** What an agent has remembered. */
+export type Memory = MemoryPage['memories'][number]
+export type MemoryPage = Answer<'listMemories', 200>
+
 export type Webhook = Answer<'createWebhook', 201>
 export type WebhookPage = Answer<'listWebhooks', 200>
 export type NewWebhook = operations['createWebhook']['requestBody']['content']['application/json']
