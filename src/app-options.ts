@@ -118,6 +118,8 @@ export interface AppOptions
 interface ThreadOptions {
   /** Budget of the earlier turns that a run of a thread begins with, in tokens. Default 4,000. */
   readonly contextTokens?: number
+  /** `provider/model` that writes the summary of turns beyond the budget. Default: one line for each turn. */
+  readonly summaryModel?: string
   /** What happens to a further run while a run of the thread is not over. Default `queue`. */
   readonly whenBusy?: 'queue' | 'interrupt' | 'reject'
 }
@@ -299,6 +301,7 @@ const whenBusy = must(
 
 const threadRows = {
   contextTokens: wholeNumber,
+  summaryModel: name,
   whenBusy,
 } satisfies RowsOf<ThreadOptions>
 

@@ -3,7 +3,7 @@ import { createAddressFilter } from './adapters/net/address-filter.ts'
 import { createReadText, type ReadText } from './adapters/net/guarded-fetch.ts'
 import { openStore } from './adapters/stores/open-store.ts'
 import { spanTypes } from './adapters/telemetry/tracing.ts'
-import { createModelMethods, createRunMethods } from './app/app-methods.ts'
+import { createModelMethods, createRunMethods, createSummarise } from './app/app-methods.ts'
 import { type AppParts, createDispatchers, resolveParts, toEngineOptions } from './app/app-parts.ts'
 import type { App } from './app/app-type.ts'
 import { measureStore } from './app/measure-store.ts'
@@ -177,7 +177,6 @@ async function buildApp(options: AppOptions, opened: Opened): Promise<App> {
   return {
     ...methods,
     threads,
-    ...createModelMethods(options, parts),
     capabilities: (tenant) => catalogOf(tenant).capabilities(),
     inactive: (tenant) => catalogOf(tenant).inactive?.() ?? new Map(),
     facets: (tenant) => catalogOf(tenant).facets(),
@@ -209,14 +208,17 @@ async function createMethods(
   engine: Engine,
   rows: AppParts & Omit<ReturnType<typeof openRows>, 'store'>,
 ) {
+  const models = createModelMethods(options, rows)
+  const { summaryModel } = options.threads ?? {}
   const { startQueued: begin, ...methods } = createRunMethods(engine, {
     ...rows,
     contextTokens: options.threads?.contextTokens ?? defaultContextTokens,
+    summarise: summaryModel === undefined ? undefined : createSummarise(summaryModel, models.generate),
     addToThread: options.claim === 'none' ? undefined : (run, given) => threads.add(run, given),
   })
   const { prepare } = methods
   const threads = await wireThreads(options, engine, { ...rows, store: rows.sealed, prepare, begin })
-  return { methods, threads }
+  return { methods: { ...methods, ...models }, threads }
 }
 
 /** Closing twice is closing once: the second call waits for the first. */

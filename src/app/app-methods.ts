@@ -10,6 +10,7 @@ import { ProvisoError } from '../base/errors/error.ts'
 import { pick } from '../base/json.ts'
 import type { Store } from '../domain/ports/store.ts'
 import { taskResults } from '../domain/run/task-result.ts'
+import type { Summarise } from '../domain/thread/thread-context.ts'
 import type { Engine } from '../engine/engine.ts'
 import { eraseRuns, previewErasure } from '../engine/erase.ts'
 import { boundReads } from '../engine/journal/bound-reads.ts'
@@ -60,6 +61,8 @@ export function createRunMethods(
     readonly shown: Store
     /** Budget of the conversation that a run of a thread begins with. */
     readonly contextTokens: number
+    /** Writes summaries of threads. Absent: they are cut. */
+    readonly summarise: Summarise | undefined
     readonly queue: MessageQueue
     readonly addToThread: StartParts['addToThread']
   },
@@ -69,6 +72,7 @@ export function createRunMethods(
   const readThread = (key: ThreadKey, runId: string | undefined) =>
     readThreadContext(parts.shown, key, {
       tokens: parts.contextTokens,
+      summarise: parts.summarise,
       ...(runId !== undefined && { except: runId }),
     })
   const starting = {
@@ -130,6 +134,26 @@ export function createRunMethods(
     subscribeToLifecycle: engine.subscribeToLifecycle,
     erase: (request) => eraseRuns(store, request),
     previewErasure: (request) => previewErasure(store, request),
+  }
+}
+
+/** Most time that a run waits for the summary of its thread. */
+const summaryMs = 20_000
+
+/** Writes summaries of threads with a model: one call, within a time. */
+export function createSummarise(model: string, generate: App['generate']): Summarise {
+  return async ({ previous, lines, tokens }) => {
+    const { outcome, output, usage, issues } = await generate({
+      model,
+      objective: `Summarise the conversation in at most ${Math.floor(tokens / 2)} words: what was asked, decided and answered, with names and figures`,
+      inputs: { ...(previous !== undefined && { summary: previous }), messages: [...lines] },
+      schema: { type: 'object', properties: { summary: { type: 'string' } }, required: ['summary'] },
+      calls: 1,
+      maxOutputTokens: tokens * 2,
+      signal: AbortSignal.timeout(summaryMs),
+    })
+    if (outcome !== 'ok') throw new Error(`${model}: ${issues[0]?.message ?? outcome}`)
+    return { text: output.value.summary, model, usage }
   }
 }
 

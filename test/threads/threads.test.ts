@@ -135,6 +135,59 @@ describe('a message', () => {
     expect(seen.at(-1)).toContain('m11.')
   })
 
+  it('has a summary that a model writes, from the one before and the turns since; if it fails, the lines and a note', async () => {
+    const asked: string[] = []
+    let fails = false
+    const { providers = [] } = answering((message) => `${message} ${'x'.repeat(400)}`)
+    const scribe = {
+      name: 'scribe',
+      free: true as const,
+      async generate({ prompt }: ModelRequest) {
+        asked.push(prompt)
+        if (fails) return { kind: 'error' as const, message: 'The scribe is ill', fatal: true as const }
+        const text = JSON.stringify({ summary: `summary ${asked.length}${'y'.repeat(5_000)}` })
+        return {
+          kind: 'text' as const,
+          text,
+          finish: 'stop' as const,
+          usage: { inputTokens: 7, outputTokens: 3 },
+        }
+      },
+    }
+    const app = await open({
+      env: {},
+      providers: [scribe, ...providers],
+      defaultModel: 'other/model',
+      threads: { contextTokens: 500, summaryModel: 'scribe/one' },
+    })
+    const say = async (message: string) => {
+      const { runId } = await app.threads.say(key, { message, envelope })
+      await settle(app, runId)
+      const [start] = await journal(app, runId)
+      return (start?.type === 'start' && start.payload.thread?.summary) || undefined
+    }
+    let summary = await say('m1.')
+    for (let n = 2; summary === undefined; n++) summary = await say(`m${n}.`)
+    expect(summary).toMatchObject({
+      turns: expect.any(Number),
+      text: expect.stringMatching(/^summary 1y+$/),
+      model: 'scribe/one',
+      usage: { calls: 1, inputTokens: 7, outputTokens: 3 },
+    })
+    // A quarter of the budget, at four characters each.
+    expect(summary.text).toHaveLength(500)
+    expect(asked[0]).toContain('m1. →')
+    const next = await say('next.')
+    expect(next).toMatchObject({ text: expect.stringMatching(/^summary 2/) })
+    expect(asked[1]).toContain('summary 1y')
+    expect(asked[1]).not.toContain('m1. →')
+    fails = true
+    const cut = await say('last.')
+    expect(cut).toMatchObject({ note: expect.stringContaining('The scribe is ill') })
+    expect(cut?.text).toContain('→')
+    expect(cut).not.toHaveProperty('model')
+  })
+
   it('reaches the context of runs that are started with the threadId in another way, and of no other tenant or thread', async () => {
     const seen: string[] = []
     const options = answering((message) => `re ${message}`, seen)
