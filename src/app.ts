@@ -6,9 +6,9 @@ import { spanTypes } from './adapters/telemetry/tracing.ts'
 import { createModelMethods, createRunMethods, createSummarise } from './app/app-methods.ts'
 import { type AppParts, createDispatchers, resolveParts, toEngineOptions } from './app/app-parts.ts'
 import type { App } from './app/app-type.ts'
-import { measureStore } from './app/measure-store.ts'
+import { measureStore, withHeads } from './app/measure-store.ts'
 import { sealSecrets, shownRows } from './app/seal-secrets.ts'
-import { createMessageQueue, showQueued } from './app/threads/message-queue.ts'
+import { createMessageQueue, findHead } from './app/threads/message-queue.ts'
 import { wireThreads } from './app/threads/threads.ts'
 import { wireAgents } from './app/wire-agents.ts'
 import { wireMcp } from './app/wire-mcp.ts'
@@ -104,7 +104,8 @@ function createFetchFilter(http: AppOptions['http'], { agentHosts }: EnvConfig) 
 function openRows(options: AppOptions, opened: Opened) {
   const sealed = sealSecrets(opened.store, options, opened.env)
   const queue = createMessageQueue(sealed)
-  return { sealed, queue, store: showQueued(sealed, queue), shown: showQueued(shownRows(sealed), queue) }
+  const find = findHead(queue)
+  return { sealed, queue, store: withHeads(sealed, find), shown: withHeads(shownRows(sealed), find) }
 }
 
 async function buildApp(options: AppOptions, opened: Opened): Promise<App> {

@@ -92,15 +92,12 @@ function compareRows(a: QueueRow, b: QueueRow): number {
   return lane(a).localeCompare(lane(b)) || a.createdAt - b.createdAt || a.body.order - b.body.order
 }
 
-/** The store with heads of the runs that wait: `pending`, and without any event. */
-export function showQueued(store: Store, queue: Pick<MessageQueue, 'find'>): Store {
-  const head: Store['head'] = async (runId) => {
-    const found = await store.head(runId)
-    if (found) return found
+/** Finds the head of a run that waits: `pending`, and without any event. */
+export function findHead(queue: Pick<MessageQueue, 'find'>): (runId: string) => Promise<RunHead | undefined> {
+  return async (runId) => {
     const row = await queue.find(runId)
     return row && toHead(row)
   }
-  return new Proxy(store, { get: (target, name) => (name === 'head' ? head : Reflect.get(target, name)) })
 }
 
 function toHead({ body, createdAt, updatedAt }: QueueRow): RunHead {

@@ -98,7 +98,7 @@ function prepare(performance: Performance) {
   const node = state.nodes.get(start.nodeId)
   if (!node?.attempt) throw new Error(`"${start.nodeId}" was not started`)
   const known = catalog.capability(start.capabilityId)
-  const capability = known && withNodeTools(known, node.node)
+  const capability = known && node.node.tools ? withNodeTools(known, node.node) : known
   const contract = findRaoContract(node.node, start.capabilityId)
   const rao = isRaoError(contract) ? undefined : contract
   // Evidence of the call must not contain the secrets it was called with.

@@ -33,7 +33,7 @@ export function agents(resolved: Resolved): readonly Diagnostic[] {
     const ids = [node.draft.capabilityId, ...(node.draft.alternates ?? [])]
     return ids
       .flatMap((id) => (id === undefined ? [] : (find(id) ?? [])))
-      .map((each) => withNodeTools(each, node.draft))
+      .map((each) => (node.draft.tools ? withNodeTools(each, node.draft) : each))
       .flatMap((agent) => {
         if (agent.kind === 'model' && isAgent(agent)) return agentDiagnostics(resolved, { node, agent, find })
         return node.draft.tools ? [refuseTools(node, agent)] : []
