@@ -1,7 +1,7 @@
 // @ts-check
 /**
  * `npm run sim -- [--seeds N] [--seed S] [--json]`: simulates the engine under faults, from seed S on (default 1; with
- * `--loops` the first seed whose plans have agents with tools).
+ * `--loops` the first seeds whose plans have agents with tools, and whose agents call others).
  * `--seed S` alone replays that one history and prints its journals. `--mutants` inserts known defects into the engine, one
  * at a time, and prints which seed detects each (`--short`: only around the recorded seed; `--mutant NAME`: only that one).
  * Exit code 1 if a history is wrong, or a mutant is not detected.
@@ -39,15 +39,31 @@ process.exit(values.seed !== undefined && values.seeds === undefined ? await rep
 async function histories() {
   /** @type {typeof import('../test/sim/run-seeds.ts')} */
   const { runSeeds } = await load('run-seeds')
+  const run = (/** @type {number} */ from, /** @type {number} */ seeds) =>
+    runSeeds({
+      from,
+      count: seeds,
+      mostFailing: Number(values.failing),
+      onProgress: ({ histories, crashes, failing }) =>
+        progress(`${histories} histories, ${crashes} crashes, ${failing.length} failing seeds`),
+    })
+  /** Half with agents alone, half with agents that call and follow others. */
+  const loops = async () => {
+    const { firstLoopSeed, firstNestedSeed } = await load('scenario')
+    const one = await run(firstLoopSeed, Math.ceil(count / 2))
+    const other = await run(firstNestedSeed, Math.floor(count / 2))
+    const sums = Object.entries(one).map(([name, value]) => {
+      const more = /** @type {any} */ (other)[name]
+      return [name, Array.isArray(value) ? [...value, ...more] : value + more]
+    })
+    return /** @type {typeof one} */ (Object.fromEntries(sums))
+  }
   const began = performance.now()
   const cpu = process.cpuUsage()
-  const summary = await runSeeds({
-    from: Number(values.seed ?? (values.loops ? (await load('scenario')).firstLoopSeed : 1)),
-    count: Number(values.seeds ?? 1000),
-    mostFailing: Number(values.failing),
-    onProgress: ({ histories, crashes, failing }) =>
-      progress(`${histories} histories, ${crashes} crashes, ${failing.length} failing seeds`),
-  })
+  const count = Number(values.seeds ?? 1000)
+  const summary = await (values.loops && values.seed === undefined
+    ? loops()
+    : run(Number(values.seed ?? 1), count))
   progress('')
   const seconds = (performance.now() - began) / 1000
   const { user, system } = process.cpuUsage(cpu)

@@ -118,7 +118,9 @@ export interface AppOptions
 interface ThreadOptions {
   /** Budget of the earlier turns that a run of a thread begins with, in tokens. Default 4,000. */
   readonly contextTokens?: number
-  /** What happens to a message while a run of the thread is not over. Default `queue`. */
+  /** `provider/model` that writes the summary of turns beyond the budget. Default: one line for each turn. */
+  readonly summaryModel?: string
+  /** What happens to a further run while a run of the thread is not over. Default `queue`. */
   readonly whenBusy?: 'queue' | 'interrupt' | 'reject'
 }
 
@@ -178,6 +180,10 @@ export interface RunOptions {
   readonly runId?: string
   readonly tenant?: string
   readonly threadId?: string
+  /** While a run of the thread is not over: wait for it, cancel it, or refuse with `thread/busy`. Default: `threads.whenBusy` of the app. */
+  readonly whenBusy?: 'queue' | 'interrupt' | 'reject'
+  /** Who cancels the current run, with `whenBusy: 'interrupt'`. Default `library`. */
+  readonly by?: string
   readonly correlationId?: string
   /** A plan written by hand; without it, a planner drafts one. */
   readonly draft?: DraftInput
@@ -288,12 +294,15 @@ const reading: Check = (value, at) => {
   return isObject(value) ? rowIssues(value, at, readingRows) : object(value, at)
 }
 
+const whenBusy = must(
+  (value) => ['queue', 'interrupt', 'reject'].includes(String(value)),
+  '"queue", "interrupt" or "reject"',
+)
+
 const threadRows = {
   contextTokens: wholeNumber,
-  whenBusy: must(
-    (value) => ['queue', 'interrupt', 'reject'].includes(String(value)),
-    '"queue", "interrupt" or "reject"',
-  ),
+  summaryModel: name,
+  whenBusy,
 } satisfies RowsOf<ThreadOptions>
 
 const threads: Check = (value, at) => (isObject(value) ? rowIssues(value, at, threadRows) : object(value, at))
@@ -393,6 +402,8 @@ const runRows = {
   runId: (value: unknown, at: Pointer) => [...name(value, at), ...sendable(value, at)].slice(0, 1),
   tenant: name,
   threadId: name,
+  whenBusy,
+  by: name,
   correlationId: name,
   draft: () => [],
   signal: must(isSignal, 'an AbortSignal'),

@@ -3,11 +3,12 @@ import { createAddressFilter } from './adapters/net/address-filter.ts'
 import { createReadText, type ReadText } from './adapters/net/guarded-fetch.ts'
 import { openStore } from './adapters/stores/open-store.ts'
 import { spanTypes } from './adapters/telemetry/tracing.ts'
-import { createModelMethods, createRunMethods } from './app/app-methods.ts'
-import { createDispatchers, resolveParts, toEngineOptions } from './app/app-parts.ts'
+import { createModelMethods, createRunMethods, createSummarise } from './app/app-methods.ts'
+import { type AppParts, createDispatchers, resolveParts, toEngineOptions } from './app/app-parts.ts'
 import type { App } from './app/app-type.ts'
-import { measureStore } from './app/measure-store.ts'
+import { measureStore, withHeads } from './app/measure-store.ts'
 import { sealSecrets, shownRows } from './app/seal-secrets.ts'
+import { createMessageQueue, findHead } from './app/threads/message-queue.ts'
 import { wireThreads } from './app/threads/threads.ts'
 import { wireAgents } from './app/wire-agents.ts'
 import { wireMcp } from './app/wire-mcp.ts'
@@ -99,8 +100,16 @@ function createFetchFilter(http: AppOptions['http'], { agentHosts }: EnvConfig) 
   return createAddressFilter({ allow: commaList(agentHosts), ...rules })
 }
 
+/** The rows of an app, with runs that wait for their thread; `sealed` is without these. */
+function openRows(options: AppOptions, opened: Opened) {
+  const sealed = sealSecrets(opened.store, options, opened.env)
+  const queue = createMessageQueue(sealed)
+  const find = findHead(queue)
+  return { sealed, queue, store: withHeads(sealed, find), shown: withHeads(shownRows(sealed), find) }
+}
+
 async function buildApp(options: AppOptions, opened: Opened): Promise<App> {
-  const store = sealSecrets(opened.store, options, opened.env)
+  const { sealed, queue, store, shown } = openRows(options, opened)
   const { store: measured, subscribe: subscribeToStoreCalls } = measureStore(store)
   const parts = resolveParts(options, { ...opened, store: measured })
   const { catalog, redactor, tracing, onCrash, compileOptions } = parts
@@ -165,14 +174,10 @@ async function buildApp(options: AppOptions, opened: Opened): Promise<App> {
     await readers.close()
     if (typeof options.store !== 'object') await opened.store.close()
   })
-  const shown = shownRows(store)
-  const contextTokens = options.threads?.contextTokens ?? defaultContextTokens
-  const methods = createRunMethods(engine, { ...parts, shown, contextTokens })
-  const threads = await wireThreads(options, engine, { ...parts, shown, prepare: methods.prepare })
+  const { methods, threads } = await createMethods(options, engine, { ...parts, sealed, shown, queue })
   return {
     ...methods,
     threads,
-    ...createModelMethods(options, parts),
     capabilities: (tenant) => catalogOf(tenant).capabilities(),
     inactive: (tenant) => catalogOf(tenant).inactive?.() ?? new Map(),
     facets: (tenant) => catalogOf(tenant).facets(),
@@ -196,6 +201,25 @@ async function buildApp(options: AppOptions, opened: Opened): Promise<App> {
     close,
     [Symbol.asyncDispose]: () => close(),
   }
+}
+
+/** The methods of runs and threads, which start runs for each other. */
+async function createMethods(
+  options: AppOptions,
+  engine: Engine,
+  rows: AppParts & Omit<ReturnType<typeof openRows>, 'store'>,
+) {
+  const models = createModelMethods(options, rows)
+  const { summaryModel } = options.threads ?? {}
+  const { startQueued: begin, ...methods } = createRunMethods(engine, {
+    ...rows,
+    contextTokens: options.threads?.contextTokens ?? defaultContextTokens,
+    summarise: summaryModel === undefined ? undefined : createSummarise(summaryModel, models.generate),
+    addToThread: options.claim === 'none' ? undefined : (run, given) => threads.add(run, given),
+  })
+  const { prepare } = methods
+  const threads = await wireThreads(options, engine, { ...rows, store: rows.sealed, prepare, begin })
+  return { methods: { ...methods, ...models }, threads }
 }
 
 /** Closing twice is closing once: the second call waits for the first. */

@@ -1,4 +1,7 @@
-/** Measures the calls of the engine to its store, for metrics. Without a listener, calls are passed on unmeasured. */
+/**
+ * Wraps the store of an app: measures the calls of the engine to it, for metrics (without a listener, calls are passed on
+ * unmeasured), and adds heads of runs that have not started.
+ */
 import type { Store } from '../domain/ports/store.ts'
 
 const operations = ['create', 'append', 'read', 'head', 'runs', 'claim', 'renew', 'release', 'asks'] as const
@@ -51,4 +54,10 @@ export function measureStore(store: Store): {
       return () => void listeners.delete(listener)
     },
   }
+}
+
+/** The store with heads of runs that it does not hold. */
+export function withHeads(store: Store, find: Store['head']): Store {
+  const head: Store['head'] = async (runId) => (await store.head(runId)) ?? find(runId)
+  return new Proxy(store, { get: (target, name) => (name === 'head' ? head : Reflect.get(target, name)) })
 }

@@ -2,7 +2,7 @@
 import type { Tracing } from '../adapters/telemetry/tracing.ts'
 import { checkRunOptions, type PrepareOptions, type RunOptions } from '../app-options.ts'
 import { ProvisoError } from '../base/errors/error.ts'
-import { jsonEqual } from '../base/json.ts'
+import { type Json, jsonEqual, pick } from '../base/json.ts'
 import type { Envelope } from '../domain/envelope.ts'
 import type { EventPayloads } from '../domain/event.ts'
 import type { ParseIssue } from '../domain/parse/issue-table.ts'
@@ -17,12 +17,16 @@ import type { StandardSchemaV1 } from '../schema/standard.ts'
 import type { AnswerValidators } from './answer-validators.ts'
 import { type ReadEnvelope, readDraft, readEnvelope, readTypedEnvelope } from './parse-given.ts'
 import type { PartialBroker } from './partial-broker.ts'
+import type { QueuedRun } from './threads/message-queue.ts'
+import type { AddToThread } from './threads/threads.ts'
 
-interface StartParts {
+export interface StartParts {
   readonly engine: Pick<Engine, 'start' | 'settled'>
   readonly tracing: Pick<Tracing, 'runs'> | undefined
   readonly newId: () => string
   readonly partials: Pick<PartialBroker, 'keep'>
+  /** Starts a run of a thread, or queues it. Absent: this process starts no runs. */
+  readonly addToThread?: (run: QueuedRun, given: AddToThread) => Promise<unknown>
   /** What a run of a thread knows of the runs before it. */
   readonly readThread: (key: ThreadKey, runId: string | undefined) => Promise<ThreadContext | undefined>
 }
@@ -77,11 +81,46 @@ export async function keepPartials<T>(
 }
 
 async function startQuietly(
-  { engine, tracing, newId, readThread }: StartParts,
-  { value: envelope, warnings, draft }: Read,
+  parts: StartParts,
+  read: Read,
   options: Omit<PrepareOptions, 'partials'>,
 ): Promise<string> {
-  const { draft: _, signal, ...rest } = options
+  const { draft: _, signal, whenBusy, by, ...rest } = options
+  const { tenant = 'default', threadId, runId = parts.newId() } = rest
+  if (threadId === undefined || !parts.addToThread) return startNow(parts, read, rest)
+  const { value: envelope, warnings, draft } = read
+  const run = {
+    ...{ tenant, threadId, runId, message: envelope.objective },
+    ...pick(rest, ['correlationId', 'traceparent']),
+    // Both are JSON: they were parsed.
+    envelope: envelope as unknown as Json,
+    ...(draft && { draft: draft as unknown as Json }),
+    ...(warnings.length > 0 && { warnings }),
+  }
+  await parts.addToThread(run, { whenBusy, by })
+  return runId
+}
+
+/** Starts a run of a thread whose turn it is. */
+export async function startQueued(parts: StartParts, run: QueuedRun): Promise<string> {
+  const { envelope, draft, warnings = [] } = run
+  const read = readEnvelope(envelope)
+  return startNow(
+    parts,
+    {
+      ...read,
+      warnings: warnings as readonly ParseIssue[],
+      draft: draft === undefined ? undefined : readDraft(draft),
+    },
+    pick(run, ['tenant', 'threadId', 'runId', 'correlationId', 'traceparent']),
+  )
+}
+
+async function startNow(
+  { engine, tracing, newId, readThread }: StartParts,
+  { value: envelope, warnings, draft }: Read,
+  rest: Omit<PrepareOptions, 'partials' | 'draft' | 'signal' | 'whenBusy' | 'by'>,
+): Promise<string> {
   const { tenant = 'default', threadId } = rest
   const thread = threadId === undefined ? undefined : await readThread({ tenant, threadId }, rest.runId)
   const work = { warnings, ...rest, ...(draft !== undefined && { draft }), ...(thread && { thread }) }

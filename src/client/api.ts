@@ -1442,7 +1442,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description The run has started */
+            /** @description The run has started; one that is `pending` waits for the runs of its thread */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -1491,6 +1491,15 @@ export interface operations {
             };
             /** @description Forbidden for the role of the token */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflicts with the current status of the run */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -2000,7 +2009,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The run was already over */
+            /** @description The run was over, or had not started */
             200: {
                 headers: {
                     [name: string]: unknown;

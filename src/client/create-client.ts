@@ -38,6 +38,8 @@ export interface StartOptions {
   /** The plan; absent: the server makes it. */
   readonly draft?: { readonly [name: string]: unknown }
   readonly threadId?: string
+  /** While a run of the thread is not over: wait for it, cancel it, or refuse with 409 `thread/busy`. Default: the server's. */
+  readonly whenBusy?: 'queue' | 'interrupt' | 'reject'
   readonly correlationId?: string
   /** Models stream from the first call, for `partials()` of the run. Default: only while something reads them. */
   readonly partials?: boolean

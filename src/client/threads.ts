@@ -1,7 +1,7 @@
-/** Threads over the API: conversations of a tenant, one run per message; and what agents remember over threads. */
+/** Threads over the API: conversations of a tenant, one run per message; and what its agents remember beyond them. */
 import type { ClientRun } from './client-run.ts'
 import { api, createKey, type Transport } from './transport.ts'
-import type { Memory, Thread, ThreadPages, ThreadSummary } from './types.ts'
+import type { Memory, MemoryPage, Thread, ThreadPages, ThreadSummary } from './types.ts'
 
 export interface SayOptions {
   /** Default: the envelope of the last run of the thread; for the first message, the message is the objective. */
@@ -62,24 +62,21 @@ export function createThreadsClient(
   }
 }
 
-/** What agents remember over threads and runs. Needs the role operator. */
+/** Needs the role operator. */
 export interface MemoriesClient {
-  /** All memories of the tenant, newest first; with `search`, the best match first. */
+  /** What agents remember, newest first; with `search`, the best match first. */
   list(options?: { readonly search?: string; readonly signal?: AbortSignal }): Promise<readonly Memory[]>
-  delete(memoryId: string, options?: { readonly signal?: AbortSignal }): Promise<void>
+  /** Deletes a memory, or the one with this id. */
+  delete(memory: string | Pick<Memory, 'id'>, options?: { readonly signal?: AbortSignal }): Promise<void>
 }
 
 export function createMemoriesClient(transport: Transport): MemoriesClient {
   return {
-    async list({ search, signal } = {}) {
-      const found = await transport.json<{ memories: readonly Memory[] }>(`${api}/memories`, {
-        query: { search },
-        signal,
-      })
-      return found.memories
-    },
-    async delete(memoryId, { signal } = {}) {
-      await transport.json(`${api}/memories/${encodeURIComponent(memoryId)}`, { method: 'DELETE', signal })
+    list: async ({ search, signal } = {}) =>
+      (await transport.json<MemoryPage>(`${api}/memories`, { query: { search }, signal })).memories,
+    async delete(memory, { signal } = {}) {
+      const id = typeof memory === 'string' ? memory : memory.id
+      await transport.send(`${api}/memories/${encodeURIComponent(id)}`, { method: 'DELETE', signal })
     },
   }
 }

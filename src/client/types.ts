@@ -54,8 +54,9 @@ export type Thread = Answer<'showThread', 200>
 export type ThreadPages = Answer<'listThreads', 200>
 export type ThreadSummary = ThreadPages['threads'][number]
 
-/** A short text that an agent keeps, and the run that kept it. */
-export type Memory = Answer<'listMemories', 200>['memories'][number]
+/** What an agent has remembered. */
+export type Memory = MemoryPage['memories'][number]
+export type MemoryPage = Answer<'listMemories', 200>
 
 export type Webhook = Answer<'createWebhook', 201>
 export type WebhookPage = Answer<'listWebhooks', 200>

@@ -7,6 +7,7 @@ import type { JsonSchema } from '../schema/json-schema.ts'
 import type { NodeKind } from './capability.ts'
 import type { Condition, Constraint } from './contract.ts'
 import type { DiagnosticBundle } from './diagnostic.ts'
+import type { ToolUse } from './loop/agent-settings.ts'
 import type { AppliedContract } from './rao/rao-contract.ts'
 
 /** Where a value comes from. */
@@ -104,6 +105,8 @@ export interface DraftNode {
   readonly inputs?: { readonly [property: string]: Binding }
   /** What the capability gets besides its inputs. */
   readonly instructions?: string
+  /** Capabilities that a model may call as it goes, instead of the tools of its own: the node is an agent. */
+  readonly tools?: readonly (string | ToolUse)[]
   /** Chooses which nodes run next, by conditions on the inputs. */
   readonly routing?: Routing
   /** Runs `body` once for each element of the input `items`, instead of calling a capability. */

@@ -163,7 +163,6 @@ export const errorStatus: Readonly<Record<ErrorCode, ProblemRow>> = {
   'memory/missing': { status: 404, title: 'Not found' },
   'thread/missing': { status: 404, title: 'Not found' },
   'thread/busy': { status: 409, title: 'A run of the thread is not over' },
-  'thread/secret': { status: 422, title: 'The message holds a secret' },
   'run/exists': { status: 409, title: 'The run already exists' },
   'run/failed': { status: 409, title: 'The run has failed' },
   'run/cancelled': { status: 409, title: 'The run was cancelled' },

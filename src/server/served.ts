@@ -97,6 +97,8 @@ export interface ServedApp {
       readonly runId?: string
       readonly tenant?: string
       readonly threadId?: string
+      readonly whenBusy?: 'queue' | 'interrupt' | 'reject'
+      readonly by?: string
       readonly correlationId?: string
       readonly draft?: unknown
       readonly traceparent?: string

@@ -12,7 +12,7 @@ describe('the picture of a pipeline', () => {
     const { code, stdout } = await proviso([...blocks, ...input])
     expect(code).toBe(0)
     expect(stdout).toMatch(/^---\ntitle: .*\n---\nflowchart TD\n/)
-    expect(stdout).not.toMatch(/proviso\.pipeline\.(render|pass)|\.input/)
+    expect(stdout).not.toMatch(/proviso\.pipeline\.(render|pass)|\.input|\.if\b/)
     expect(stdout).toMatch(/subgraph n\d+\["each<br>for each item"\]\n\s+n\d+\["line<br>/)
     expect(stdout).toMatch(/subgraph n\d+\["refine<br>repeat"\]/)
     expect(stdout).toMatch(/n\d+ -->\|"short"\| n\d+/)

@@ -73,6 +73,26 @@ export const capabilities = {
       limits: { turns: 6 },
     },
   }),
+  /** The same, with an agent among its tools and one to hand off to. */
+  leader: capability('leader', {
+    kind: 'model',
+    settings: {
+      tools: ['look', 'page', 'mark', 'strike', { capabilityId: 'grant', approval: 'always' }, 'aide'],
+      handoffs: ['closer'],
+      limits: { turns: 6 },
+    },
+  }),
+  aide: capability('aide', {
+    kind: 'model',
+    settings: {
+      tools: ['look', 'mark', 'strike', { capabilityId: 'grant', approval: 'always' }],
+      limits: { turns: 4 },
+    },
+  }),
+  closer: capability('closer', {
+    kind: 'model',
+    settings: { tools: ['mark', 'strike'], limits: { turns: 4 } },
+  }),
   look: capability('look'),
   /** What it brings is untrusted. */
   page: capability('page', { kind: 'http' }),

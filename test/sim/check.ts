@@ -374,7 +374,13 @@ const checks: readonly Check[] = [
 ]
 
 /** Capabilities whose outputs are untrusted. */
-const untrustedCapabilities: ReadonlySet<string> = new Set(['model', 'costly', 'climber', 'researcher'])
+const untrustedCapabilities: ReadonlySet<string> = new Set([
+  'model',
+  'costly',
+  'climber',
+  'researcher',
+  'leader',
+])
 
 /** Whether what a node has done still counts after it, or the plan, was begun anew. */
 function isKept(

@@ -20,12 +20,11 @@ export interface OutsideContext {
 
 export function dispatchersFor(context: OutsideContext, life: Life): Dispatcher[] {
   const dispatch = (call: Dispatch) => {
+    if (call.agentLoop) return runToolAgent(context, life, call)
     if (call.isTool) return performTool(context, life, call)
     switch (call.capability.capabilityId) {
       case 'climber':
         return generate(context, life, call)
-      case 'researcher':
-        return runToolAgent(context, life, call)
       default:
         return perform(context, life, call)
     }

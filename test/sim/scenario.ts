@@ -161,12 +161,16 @@ function drawMost(seed: number): Scenario {
 /** In all histories from this seed on, agents with tools do most of the plain work. */
 export const firstLoopSeed = 1_000_000
 
+/** From this one on, these agents call and follow others. */
+export const firstNestedSeed = 2_000_000
+
 function withToolAgents(seed: number, runs: readonly RunScenario[]): readonly RunScenario[] {
   if (seed < firstLoopSeed) return runs
   const random = randomFor(seed, 'tool agents')
+  const agent = seed < firstNestedSeed ? 'researcher' : 'leader'
   const change = (node: DraftNode): DraftNode => ({
     ...node,
-    ...(node.capabilityId === 'work' && random.chance(0.7) && { capabilityId: 'researcher' }),
+    ...(node.capabilityId === 'work' && random.chance(0.7) && { capabilityId: agent }),
     ...(node.body && { body: { ...node.body, nodes: node.body.nodes.map(change) } }),
   })
   return runs.map((run) => ({ ...run, draft: { ...run.draft, nodes: run.draft.nodes.map(change) } }))

@@ -3,6 +3,7 @@
  * seed and of the conversation, so that a turn that is asked again brings the same calls; the provider's ids repeat from
  * turn to turn, as some servers' do. The observer sees every request that leaves a process.
  */
+import { setMaxListeners } from 'node:events'
 import { modelDispatcher } from '../../src/adapters/executors/model.ts'
 import { canonicalJson } from '../../src/base/canonical.ts'
 import type { Json } from '../../src/base/json.ts'
@@ -13,6 +14,7 @@ import { computeSum } from './answers.ts'
 import { createLifeClock, deliver, type Life } from './life.ts'
 import type { OutsideContext } from './outside.ts'
 import { mix, type Random, randomFor } from './random.ts'
+import { firstNestedSeed } from './scenario.ts'
 
 export async function runToolAgent(
   context: OutsideContext,
@@ -20,6 +22,8 @@ export async function runToolAgent(
   call: Dispatch,
 ): Promise<AttemptResult> {
   const { world } = context
+  // Turns and tools of agents within each other share it.
+  setMaxListeners(0, call.signal)
   const provider = {
     name: 'scripted',
     tools: true as const,
@@ -62,7 +66,12 @@ function takeTurn(
     request.signal.addEventListener('abort', () => resolve({ kind: 'cancelled', message: 'Stopped' }))
     deliver(world, life, world.random.pick([1, 20, 300]), () =>
       resolve(
-        isLucky ? answer(seed, { runId, nodeId, turn, messages, isLast: toolChoice === 'none' }) : throttled,
+        isLucky
+          ? answer(seed, {
+              ...{ runId, nodeId, turn, messages, isLast: toolChoice === 'none' },
+              tools: tools.map(({ name }) => name),
+            })
+          : throttled,
       ),
     )
   })
@@ -76,11 +85,15 @@ interface Asked {
   readonly turn: number
   readonly messages: readonly ModelMessage[]
   readonly isLast: boolean
+  readonly tools: readonly string[]
 }
 
 /** Calls for a few turns; then a value that depends on everything that was read. */
-function answer(seed: number, { runId, nodeId, turn, messages, isLast }: Asked): ModelAnswer {
-  const turns = randomFor(seed, 'turns', runId, nodeId).between(1, 4)
+function answer(seed: number, { runId, nodeId, turn, messages, isLast, tools }: Asked): ModelAnswer {
+  const isNested = seed >= firstNestedSeed
+  // Agents that call each other share a node: what they do depends on their tools, too.
+  const salt = isNested ? [tools.join()] : []
+  const turns = randomFor(seed, 'turns', runId, nodeId, ...salt).between(1, 4)
   const common = {
     kind: 'text',
     finish: 'stop',
@@ -91,14 +104,15 @@ function answer(seed: number, { runId, nodeId, turn, messages, isLast }: Asked):
     const text = JSON.stringify({ v: mix(seed, canonicalJson(results as unknown as Json)) % 1000 })
     return { ...common, text, parts: [{ type: 'text', text }] }
   }
-  const random = randomFor(seed, 'calls', runId, nodeId, turn)
-  const parts = Array.from({ length: random.between(1, 4) }, (_, position) => toCall(random, position))
+  const random = randomFor(seed, 'calls', runId, nodeId, turn, ...salt)
+  const names = isNested ? [...tools, ...tools.filter((name) => name === 'aide')] : toolNames
+  const parts = Array.from({ length: random.between(1, 4) }, (_, position) => toCall(random, names, position))
   return { ...common, text: '', parts }
 }
 
 const toolNames = ['look', 'look', 'page', 'mark', 'mark', 'strike', 'strike', 'grant', 'desk'] as const
 
-function toCall(random: Random, position: number): AnswerPart {
+function toCall(random: Random, names: readonly string[], position: number): AnswerPart {
   const input = JSON.stringify({ a: random.int(5), b: random.int(1000) })
   // Sometimes no tool, or arguments that cannot be read.
   const [toolName, given] = random.chance(0.1)
@@ -106,7 +120,7 @@ function toCall(random: Random, position: number): AnswerPart {
         ['fly', input],
         ['strike', '{"a": "much"}'],
       ] as const)
-    : [random.pick(toolNames), input]
+    : [random.pick(names), input]
   return { type: 'tool-call', toolCallId: `call_${position}`, toolName, input: given }
 }
 

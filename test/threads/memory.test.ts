@@ -1,10 +1,11 @@
 /** The memory of agents: kept over runs, by tenant, redacted, listed and deleted; and approved after untrusted content. */
 import { expect, it } from 'vitest'
 import { compatible } from '../../src/adapters/providers/compatible.ts'
+import { createClient } from '../../src/client/index.ts'
 import { type App, tool } from '../../src/index.ts'
 import { pathInFolder } from '../cli/run-support.ts'
 import { leave } from '../journeys/support.ts'
-import { api, serve as serveApp } from '../server/support.ts'
+import { api, flexToken, serve as serveApp } from '../server/support.ts'
 import { runCommand } from '../support.ts'
 import { resultsIn, type Turn } from '../tools/chat-server.ts'
 import { agent, done, draft, envelope, openWith, query, serve } from '../tools/support.ts'
@@ -115,6 +116,12 @@ it('is listed and deleted over HTTP, by tenant', async () => {
       ...(token !== undefined && { token }),
     })
   expect((await remove(others)).status).toBe(404)
-  expect((await remove()).status).toBe(200)
-  expect(await list()).toEqual({ memories: [] })
+  const { memories: client } = createClient({ url: served.address, token: flexToken })
+  const [memory] = await client.list({ search: 'tea' })
+  expect(memory).toMatchObject({ id: memories[0]?.id, text: 'Ann likes tea', tags: [] })
+  expect(await client.list({ search: 'coffee' })).toEqual([])
+  await client.delete(memory!)
+  await expect(client.delete(memory!.id)).rejects.toMatchObject({ status: 404, code: 'memory/missing' })
+  expect((await remove()).status).toBe(404)
+  expect(await client.list()).toEqual([])
 })

@@ -1,5 +1,5 @@
 /** Threads: conversations of one run per message, from the outside: what models read, in which order runs begin, what survives. */
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
@@ -42,11 +42,7 @@ function answering(answer: (message: string) => string, seen: string[] = []): Ap
 }
 
 async function settle(app: App, runId: string) {
-  // A queued message has no run yet.
-  for (;;) {
-    if ((await app.store.head(runId)) !== undefined) return app.result(runId)
-    await new Promise((next) => setImmediate(next))
-  }
+  return app.result(runId)
 }
 
 describe('a message', () => {
@@ -139,6 +135,59 @@ describe('a message', () => {
     expect(seen.at(-1)).toContain('m11.')
   })
 
+  it('has a summary that a model writes, from the one before and the turns since; if it fails, the lines and a note', async () => {
+    const asked: string[] = []
+    let fails = false
+    const { providers = [] } = answering((message) => `${message} ${'x'.repeat(400)}`)
+    const scribe = {
+      name: 'scribe',
+      free: true as const,
+      async generate({ prompt }: ModelRequest) {
+        asked.push(prompt)
+        if (fails) return { kind: 'error' as const, message: 'The scribe is ill', fatal: true as const }
+        const text = JSON.stringify({ summary: `summary ${asked.length}${'y'.repeat(5_000)}` })
+        return {
+          kind: 'text' as const,
+          text,
+          finish: 'stop' as const,
+          usage: { inputTokens: 7, outputTokens: 3 },
+        }
+      },
+    }
+    const app = await open({
+      env: {},
+      providers: [scribe, ...providers],
+      defaultModel: 'other/model',
+      threads: { contextTokens: 500, summaryModel: 'scribe/one' },
+    })
+    const say = async (message: string) => {
+      const { runId } = await app.threads.say(key, { message, envelope })
+      await settle(app, runId)
+      const [start] = await journal(app, runId)
+      return (start?.type === 'start' && start.payload.thread?.summary) || undefined
+    }
+    let summary = await say('m1.')
+    for (let n = 2; summary === undefined; n++) summary = await say(`m${n}.`)
+    expect(summary).toMatchObject({
+      turns: expect.any(Number),
+      text: expect.stringMatching(/^summary 1y+$/),
+      model: 'scribe/one',
+      usage: { calls: 1, inputTokens: 7, outputTokens: 3 },
+    })
+    // A quarter of the budget, at four characters each.
+    expect(summary.text).toHaveLength(500)
+    expect(asked[0]).toContain('m1. →')
+    const next = await say('next.')
+    expect(next).toMatchObject({ text: expect.stringMatching(/^summary 2/) })
+    expect(asked[1]).toContain('summary 1y')
+    expect(asked[1]).not.toContain('m1. →')
+    fails = true
+    const cut = await say('last.')
+    expect(cut).toMatchObject({ note: expect.stringContaining('The scribe is ill') })
+    expect(cut?.text).toContain('→')
+    expect(cut).not.toHaveProperty('model')
+  })
+
   it('reaches the context of runs that are started with the threadId in another way, and of no other tenant or thread', async () => {
     const seen: string[] = []
     const options = answering((message) => `re ${message}`, seen)
@@ -168,11 +217,22 @@ describe('a message', () => {
     await app.run(envelope, { threadId: key.threadId })
     expect(seen.at(-1)).toContain('conversation')
     expect(seen.at(-1)).not.toContain('abcdefghijklmnop')
-    await expect(
-      app.threads.say(key, { message: 'x', envelope: { ...envelope, inputs } }),
-    ).rejects.toMatchObject({
-      code: 'thread/secret',
-    })
+  })
+
+  it('that waits holds its secrets sealed, and its run gets them', async () => {
+    const path = join(folder, 'sealed.db')
+    const { waiting, write, started, draft } = gated()
+    const app = await open({ env: {}, store: `sqlite:${path}`, capabilities: [write] })
+    const apiKey = 'sk-abcdefghijklmnop1234567890abcdef'
+    await app.threads.say(key, { message: 'a', envelope, draft })
+    const second = await app.start({ ...envelope, inputs: { apiKey, message: 'b' } }, { ...key, draft })
+    expect((await app.threads.get(key))?.queued).toMatchObject([{ runId: second.id }])
+    for (const file of [path, `${path}-wal`]) expect(readFileSync(file, 'latin1')).not.toContain(apiKey)
+    ;(await started(1)).release()
+    ;(await started(2)).release()
+    expect(await second.output()).toEqual({ text: 'b' })
+    expect((await app.state(second.id)).envelope.inputs).toEqual({ apiKey, message: 'b' })
+    expect(waiting).toHaveLength(2)
   })
 })
 
@@ -261,6 +321,70 @@ describe('messages that arrive while a run is not over', () => {
   }, 30_000)
 })
 
+describe('a run that is started with a threadId', () => {
+  it('waits for the runs before it, in the order of all ways of starting one, and is pending meanwhile', async () => {
+    const { waiting, write, started, draft } = gated()
+    const app = await open({ env: {}, capabilities: [write] })
+    const begin = (message: string, more: object = {}) =>
+      app.start({ ...envelope, inputs: { message } }, { ...key, draft, ...more })
+    const first = await begin('a')
+    const second = await begin('b', { runId: 'second' })
+    const third = await app.threads.say(key, { message: 'c', envelope, draft })
+    expect(third.status).toBe('queued')
+    expect(await app.store.head(second.id)).toMatchObject({ status: 'pending', seq: 0, ...key })
+    // The same request is the same run, also while it waits.
+    expect((await begin('b', { runId: 'second' })).id).toBe('second')
+    await expect(begin('other', { runId: 'second' })).rejects.toMatchObject({ code: 'run/exists' })
+    await expect(begin('no', { whenBusy: 'reject' })).rejects.toMatchObject({ code: 'thread/busy' })
+    const events: string[] = []
+    const read = (async () => {
+      for await (const { type } of second.events()) events.push(type)
+    })()
+    await started(1)
+    expect(waiting.map(({ message }) => message)).toEqual(['a'])
+    waiting[0]?.release()
+    expect((await started(2)).message).toBe('b')
+    waiting[1]?.release()
+    expect((await started(3)).message).toBe('c')
+    waiting[2]?.release()
+    for (const { id } of [first, second, { id: third.runId }])
+      expect(await app.result(id)).toMatchObject({ status: 'completed' })
+    await read
+    expect([events[0], events.at(-1)]).toEqual(['start', 'complete'])
+    const [start] = await journal(app, second.id)
+    expect(start?.payload).toMatchObject({ thread: { turns: [{ runId: first.id }] } })
+  })
+
+  it('interrupts the current run where it is to, and can be cancelled while it waits', async () => {
+    const { waiting, write, started, draft } = gated()
+    const app = await open({ env: {}, capabilities: [write] })
+    const begin = (message: string, more: object = {}) =>
+      app.start({ ...envelope, inputs: { message } }, { ...key, draft, ...more })
+    const first = await begin('a')
+    const second = await begin('b')
+    await started(1)
+    await second.cancel({ by: 'ann' })
+    await expect(second.result()).rejects.toMatchObject({ code: 'run/missing' })
+    const third = await begin('c', { whenBusy: 'interrupt', by: 'ann' })
+    expect(await first.result()).toMatchObject({ status: 'cancelled' })
+    expect((await started(2)).message).toBe('c')
+    for (const { release } of waiting) release()
+    expect(await third.result()).toMatchObject({ status: 'completed' })
+    expect(waiting.map(({ message }) => message)).toEqual(['a', 'c'])
+  })
+
+  it('waits in a process that executes its own runs alone, and leaves the messages of others', async () => {
+    const { waiting, write, started, draft } = gated()
+    const app = await open({ env: {}, capabilities: [write], claim: 'own' })
+    const begin = (message: string) => app.start({ ...envelope, inputs: { message } }, { ...key, draft })
+    const [first, second] = [await begin('a'), await begin('b')]
+    ;(await started(1)).release()
+    ;(await started(2)).release()
+    for (const run of [first, second]) expect(await run.result()).toMatchObject({ status: 'completed' })
+    expect(waiting.map(({ message }) => message)).toEqual(['a', 'b'])
+  })
+})
+
 describe('erasure', () => {
   it('takes the later runs of the thread along that hold what is erased, and messages about the subject', async () => {
     const app = await open(answering((message) => `re ${message}`))
@@ -346,6 +470,45 @@ describe('over HTTP', () => {
     const listed = []
     for await (const each of client.threads.list({ pageSize: 1 })) listed.push(each.threadId)
     expect(listed).toEqual(['c', 'a/b'])
+  })
+
+  it('queues runs that are started with the threadId, streams them from their start, and follows the rule of the request', async () => {
+    const { waiting, write, started, draft } = gated()
+    const served = await serve({ env: {}, capabilities: [write] })
+    const client = createClient({ url: served.address, token: flexToken })
+    const begin = (message: string, more: object = {}) =>
+      client.runs.start({ ...envelope, inputs: { message } } as never, { threadId: 't', draft, ...more })
+    const first = await begin('a')
+    await started(1)
+    const second = await begin('b')
+    expect((await second.get()).run).toMatchObject({ status: 'pending', events: 0, threadId: 't' })
+    expect((await client.threads.get('t')).queued).toMatchObject([{ runId: second.id, message: 'Answer' }])
+    const body = { envelope: { ...envelope, inputs: { message: 'c' } }, draft, threadId: 't' }
+    const third = await served.call(`${api}/runs`, { body })
+    expect([third.status, await third.json()]).toMatchObject([202, { status: 'pending' }])
+    const busy = await served.call(`${api}/runs`, { body: { ...body, whenBusy: 'reject' } })
+    expect([busy.status, await busy.json()]).toMatchObject([409, { code: 'thread/busy' }])
+    const stream = await served.call(`${api}/run.stream`, {
+      body: { ...body, envelope: { ...envelope, inputs: { message: 'd' } } },
+    })
+    const dropped = await begin('e')
+    expect(await dropped.cancel()).toMatchObject({ status: 'cancelled' })
+    await expect(dropped.get()).rejects.toMatchObject({ status: 404 })
+    const result = second.output()
+    for (let count = 1; count <= 4; count++) (await started(count)).release()
+    expect(await result).toEqual({ text: 'b' })
+    expect(await first.output()).toEqual({ text: 'a' })
+    const text = await stream.text()
+    expect(text).toContain('event: start')
+    expect(text).toContain('event: complete')
+    expect(waiting.map(({ message }) => message)).toEqual(['a', 'b', 'c', 'd'])
+    const last = await begin('f')
+    await started(5)
+    const now = await begin('g', { whenBusy: 'interrupt' })
+    expect(await last.result()).toMatchObject({ status: 'cancelled' })
+    ;(await started(6)).release()
+    expect(await now.output()).toEqual({ text: 'g' })
+    waiting[4]?.release()
   })
 
   it('refuses what is invalid, unknown or busy', async () => {

@@ -4,7 +4,7 @@
  * Deleting the rows of a run deletes its secrets.
  */
 import type { JournalEvent, NewEvent } from '../../domain/event.ts'
-import type { DocumentRow, Documents, NewDocument } from '../../domain/ports/documents.ts'
+import type { DocumentKind, DocumentRow, Documents, NewDocument } from '../../domain/ports/documents.ts'
 import type { Once, Records } from '../../domain/ports/records.ts'
 import type { ResealedRuns, ResealRuns, Store } from '../../domain/ports/store.ts'
 import { hideKnown } from '../../domain/redaction/known-secrets.ts'
@@ -94,7 +94,7 @@ function withSeal(store: Store, seal: ValueSeal): Store {
   const records: Records = {
     ...store.records,
     once: sealOnce(store.records.once, seal),
-    documents: sealCalls(store.records.documents, seal),
+    documents: sealInputs(store.records.documents, seal),
   }
   return withMembers(store, {
     ...sealed,
@@ -158,17 +158,19 @@ function sealOnce(once: Once, seal: ValueSeal): Once {
   }
 }
 
-/** Calls that wait for a worker; other documents have no inputs of runs. */
-function sealCalls(documents: Documents, seal: ValueSeal): Documents {
+/** Calls that wait for a worker, and runs that wait for their turn; other documents have no inputs of runs. */
+const withInputs: ReadonlySet<DocumentKind> = new Set(['call', 'message'])
+
+function sealInputs(documents: Documents, seal: ValueSeal): Documents {
   const close = <T extends NewDocument>(document: T): T =>
-    document.kind === 'call'
+    withInputs.has(document.kind)
       ? { ...document, body: sealData(document.body, createSealerFor(document)) }
       : document
-  const createSealerFor = ({ id }: NewDocument) =>
-    createSealer({ seal: (text) => seal.seal(`call ${id}`, text) })
+  const createSealerFor = ({ kind, id }: NewDocument) =>
+    createSealer({ seal: (text) => seal.seal(`${kind} ${id}`, text) })
   const open = (row: DocumentRow): DocumentRow =>
-    row.kind === 'call'
-      ? { ...row, body: openData(row.body, (reference) => seal.open(`call ${row.id}`, reference)) }
+    withInputs.has(row.kind)
+      ? { ...row, body: openData(row.body, (reference) => seal.open(`${row.kind} ${row.id}`, reference)) }
       : row
   const openOne = (row: DocumentRow | undefined) => row && open(row)
   return {

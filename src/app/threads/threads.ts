@@ -1,23 +1,19 @@
-/**
- * Threads: conversations of a tenant, one run per message. Messages of a thread run one after another. A message that waits
- * is a document of the store, so that it survives the process; its run id is chosen when it is accepted, so that starting it
- * twice starts one run.
- */
+/** Threads: conversations of a tenant, one run per message. Runs of a thread follow one another, however they are started. */
 import type { AppOptions } from '../../app-options.ts'
 import { ProvisoError } from '../../base/errors/error.ts'
 import { isObject, type Json, jsonEqual, pick } from '../../base/json.ts'
 import type { Clock } from '../../base/time/clock.ts'
 import type { SubscribeToLifecycle } from '../../domain/event/lifecycle.ts'
-import type { DocumentRow, Documents } from '../../domain/ports/documents.ts'
 import type { Store, ThreadQuery, ThreadRow } from '../../domain/ports/store.ts'
 import type { Redactor } from '../../domain/redaction/redact.ts'
 import { activeStatuses, waitingStatuses } from '../../domain/status.ts'
 import type { ThreadTurn } from '../../domain/thread/thread-context.ts'
 import type { Engine } from '../../engine/engine.ts'
 import { readTurn, type ThreadKey } from '../../engine/threads/read-thread.ts'
+import { createMessageQueue, type MessageQueue, type QueuedRun } from './message-queue.ts'
 
-/** What happens to a message while a run of the thread is not over. */
-type WhenBusy = 'queue' | 'interrupt' | 'reject'
+/** What happens to a further run while a run of the thread is not over. */
+export type WhenBusy = 'queue' | 'interrupt' | 'reject'
 
 interface ThreadMessage {
   readonly message: string
@@ -57,29 +53,26 @@ export interface Threads {
 }
 
 interface ThreadParts {
+  /** Without the heads of runs that wait. */
   readonly store: Store
   /** The same rows with sealed secrets. */
   readonly shown: Store
+  readonly queue: MessageQueue
   readonly clock: Clock
   readonly redactor: Redactor
   readonly newId: () => string
-  readonly prepare: (
-    envelope: unknown,
-    options: {
-      readonly runId: string
-      readonly tenant: string
-      readonly threadId: string
-      readonly draft?: unknown
-    },
-  ) => { start(): Promise<string> }
+  /** Checks an envelope and a draft; throws if they are invalid. */
+  readonly prepare: (envelope: unknown, options: { readonly draft?: unknown }) => Pick<QueuedRun, 'warnings'>
+  /** Starts a run whose turn it is. */
+  readonly begin: (run: QueuedRun) => Promise<string>
   readonly cancel: (runId: string, given: { by: string; reason?: string }) => Promise<void>
-  /** Reports the ends of runs. Absent: other processes start the messages that wait. */
-  readonly subscribe?: SubscribeToLifecycle
+  readonly subscribe: SubscribeToLifecycle
+  /** Which waiting runs this process starts by itself: all, or the runs that were added here. */
+  readonly starts: 'all' | 'own' | 'none'
   readonly onError: (cause: unknown) => void
   readonly whenBusy: WhenBusy
 }
 
-const kind = 'message'
 const mostTurns = 200
 /** How often queued messages are read besides the ends of runs in this process. */
 const pollMs = 2_000
@@ -88,112 +81,144 @@ const pollMs = 2_000
 export async function wireThreads(
   { threads: given = {}, claim = 'all' }: Pick<AppOptions, 'threads' | 'claim'>,
   engine: Engine,
-  parts: Omit<ThreadParts, 'cancel' | 'subscribe' | 'onError' | 'whenBusy'> & {
+  parts: Omit<ThreadParts, 'cancel' | 'subscribe' | 'starts' | 'onError' | 'whenBusy'> & {
     readonly onCrash: (runId: string, cause: unknown) => void
   },
 ) {
-  // A process that executes its own runs alone may lack the capabilities that queued messages need.
-  const canStartAll = claim === 'all'
   const threads = createThreads({
-    ...pick(parts, ['store', 'shown', 'clock', 'redactor', 'newId', 'prepare']),
+    ...pick(parts, ['store', 'shown', 'queue', 'clock', 'redactor', 'newId', 'prepare', 'begin']),
     cancel: engine.cancel,
-    ...(canStartAll && { subscribe: engine.subscribeToLifecycle }),
+    subscribe: engine.subscribeToLifecycle,
+    // A process that executes its own runs alone may lack the capabilities that other messages need.
+    starts: claim,
     onError: (cause) => parts.onCrash('', cause),
     whenBusy: given.whenBusy ?? 'queue',
   })
-  if (canStartAll) await threads.open()
+  await threads.open()
   return threads
 }
 
-function createThreads(parts: ThreadParts): Threads & { open(): Promise<void>; close(): void } {
-  const { store, shown, clock, newId } = parts
-  const { documents } = store.records
+/** How a run of a thread is added: every way of starting one follows the same rule. */
+export interface AddToThread {
+  readonly whenBusy?: WhenBusy | undefined
+  /** Who cancels the current run, with `interrupt`. Default `library`. */
+  readonly by?: string | undefined
+}
+
+interface WiredThreads extends Threads {
+  /** Starts a run, or queues it behind those of its thread. Throws `thread/busy` where it is to be rejected. */
+  add(run: QueuedRun, given: AddToThread): Promise<SaidMessage['status']>
+  open(): Promise<void>
+  close(): void
+}
+
+function createThreads(parts: ThreadParts): WiredThreads {
+  const { store, shown, queue, newId } = parts
+  const own = new Set<string>()
+  const mayStart = ({ runId }: QueuedRun) =>
+    parts.starts === 'all' || (parts.starts === 'own' && own.has(runId))
   const startNext = createStarter(parts)
-  const unsubscribe = parts.subscribe?.(
+  const unsubscribe = parts.subscribe(
     async (notice) => {
-      if (notice.kind === 'appended' && notice.thread) await startNext(notice.thread)
+      if (notice.kind === 'appended' && notice.thread) await startNext(notice.thread, mayStart)
     },
     { types: ['complete'], ofThreads: true },
   )
-  const poll = createPoll(parts, startNext)
+  const poll = createPoll(parts, async () => {
+    const waiting = (await queue.all()).map(({ body }) => body).filter(mayStart)
+    const keys = new Map(waiting.map((run) => [`${run.tenant}\n${run.threadId}`, run]))
+    for (const key of keys.values()) await startNext(key, mayStart)
+    return waiting.length > 0
+  })
+
+  const add: WiredThreads['add'] = async (run, { whenBusy = parts.whenBusy, by = 'library' }) => {
+    const { runId } = run
+    const before = await queue.list(run)
+    const same = before.find(({ body }) => body.runId === runId)
+    if (same && isSameRun(same.body, run)) return 'queued'
+    if (same || (await store.head(runId)))
+      throw new ProvisoError('run/exists', `There is a run "${runId}" already`)
+    const busy = await findBusy(store, run)
+    if (whenBusy === 'reject' && busy.length + before.length > 0) throw busyError(run)
+    own.add(runId)
+    const row = await queue.add(parts.redactor.known(run), { isFirst: whenBusy === 'interrupt' })
+    if (whenBusy === 'interrupt')
+      for (const each of busy) await parts.cancel(each.runId, { by, reason: 'interrupted by a message' })
+    await startNext(run, mayStart).catch(async (cause: unknown) => {
+      const [first] = await queue.list(run)
+      if (first?.body.runId !== runId) return parts.onError(cause)
+      await queue.remove(row)
+      throw cause
+    })
+    const isStarted = !(await queue.has(row))
+    // Another message came first.
+    if (!isStarted && whenBusy === 'reject' && (await queue.remove(row))) throw busyError(run)
+    if (isStarted) own.delete(runId)
+    else poll.start()
+    return isStarted ? 'started' : 'queued'
+  }
+
   return {
     list: (query) => shown.threads(query),
     get: (key) => readThread(shown, key),
-    startNext,
+    startNext: (key) => startNext(key, () => true),
+    add,
     async say(key, given) {
-      const { whenBusy = parts.whenBusy } = given
       const runId = given.runId ?? newId()
       const known = given.runId === undefined ? undefined : await store.head(runId)
       if (known?.tenant === key.tenant && known.threadId === key.threadId) return { runId, status: 'started' }
-      const started = await complete(store, key, given)
+      const work = await complete(store, key, given)
       // Refuses what is invalid before anything is stored.
-      parts.prepare(started.envelope, { ...key, runId, ...pickDraft(started) })
-      const body = { ...key, runId, message: given.message, ...started }
-      refuseSecrets(parts.redactor, body)
-      const busy = await findBusy(store, key)
-      if (whenBusy === 'reject' && (busy.length > 0 || (await listQueued(documents, key)).length > 0))
-        throw busyError(key)
-      const row = {
-        kind,
-        tenant: key.tenant,
-        id: toId(key, { runId, isFirst: whenBusy === 'interrupt' }),
-      } as const
-      await documents.add({ ...row, body: body as unknown as Json })
-      if (whenBusy === 'interrupt')
-        for (const each of busy)
-          await parts.cancel(each.runId, { by: given.by ?? 'library', reason: 'interrupted by a message' })
-      await startNext(key)
-      const isStarted = (await documents.find(row)) === undefined
-      // Another message came first.
-      if (!isStarted && whenBusy === 'reject' && (await documents.remove(row))) throw busyError(key)
-      if (parts.subscribe) poll.start()
-      return { runId, status: isStarted ? 'started' : 'queued' }
+      const { warnings = [] } = parts.prepare(work.envelope, pick(work, ['draft']))
+      const run = { ...key, runId, message: given.message, ...work, warnings }
+      return { runId, status: await add(run, given) }
     },
     async open() {
-      if ((await documents.list({ kind, limit: 1 })).length > 0) poll.start()
+      if (parts.starts === 'all' && (await queue.all()).length > 0) poll.start(0)
     },
     close() {
-      unsubscribe?.()
+      unsubscribe()
       poll.stop()
     },
   }
+}
 
-  function createPoll({ onError }: ThreadParts, next: (key: ThreadKey) => Promise<void>) {
-    let cancel: (() => void) | undefined
-    let isStopped = false
-    const look = async () => {
-      const rows = await documents.list({ kind })
-      const keys = new Map(rows.map((row) => [`${row.tenant}\n${toBody(row).threadId}`, toBody(row)]))
-      for (const { tenant, threadId } of keys.values()) await next({ tenant, threadId })
-      return rows.length > 0
-    }
-    const run = () => {
-      cancel = undefined
-      look().then(
-        (isOpen) => isOpen && start(),
-        (cause: unknown) => {
-          onError(cause)
-          start()
-        },
-      )
-    }
-    const start = () => {
-      if (!isStopped) cancel ??= clock.timer(clock.now() + pollMs, run)
-    }
-    return {
-      start,
-      stop() {
-        isStopped = true
-        cancel?.()
+/** Repeats the work while it returns true. */
+function createPoll(
+  { clock, onError }: Pick<ThreadParts, 'clock' | 'onError'>,
+  work: () => Promise<boolean>,
+) {
+  let cancel: (() => void) | undefined
+  let isStopped = false
+  const run = () => {
+    cancel = undefined
+    work().then(
+      (isOpen) => isOpen && start(),
+      (cause: unknown) => {
+        onError(cause)
+        start()
       },
-    }
+    )
+  }
+  const start = (ms = pollMs) => {
+    if (!isStopped) cancel ??= clock.timer(clock.now() + ms, run)
+  }
+  return {
+    start,
+    stop() {
+      isStopped = true
+      cancel?.()
+    },
   }
 }
 
 /** Reads a thread; undefined if it has neither runs nor messages. */
 export async function readThread(store: Store, key: ThreadKey): Promise<ThreadView | undefined> {
   const heads = (await store.runs({ ...key, limit: mostTurns })).reverse()
-  const queued = await listQueued(store.records.documents, key)
+  const started = new Set(heads.map(({ runId }) => runId))
+  const waiting = await createMessageQueue(store).list(key)
+  // One whose process died right after its start is still in the queue.
+  const queued = waiting.filter(({ body }) => !started.has(body.runId))
   if (heads.length + queued.length === 0) return undefined
   const turns = []
   for (const head of heads) {
@@ -207,29 +232,31 @@ export async function readThread(store: Store, key: ThreadKey): Promise<ThreadVi
   }
 }
 
+type StartNext = (key: ThreadKey, mayStart: (run: QueuedRun) => boolean) => Promise<void>
+
 /** Starts the first message of a thread that is not busy. One at a time in a process; processes may race for the same run id. */
-function createStarter({ store, prepare }: ThreadParts): (key: ThreadKey) => Promise<void> {
-  const { documents } = store.records
+function createStarter({ store, queue, begin }: ThreadParts): StartNext {
   const running = new Map<string, Promise<void>>()
-  const startFirst = async (key: ThreadKey) => {
+  const startFirst: StartNext = async ({ tenant, threadId }, mayStart) => {
+    const key = { tenant, threadId }
     // The queue is read before the runs: a message leaves it only after its run exists.
-    const [first] = await listQueued(documents, key)
-    if (first === undefined) return
-    const { runId, envelope, draft } = first.body
+    const [first] = await queue.list(key)
+    if (first === undefined || !mayStart(first.body)) return
+    const { runId } = first.body
     const busy = await findBusy(store, key)
     if (busy.some((head) => head.runId !== runId)) return
     if ((await store.head(runId)) === undefined)
-      await prepare(envelope, { ...key, runId, ...(draft !== undefined && { draft }) })
-        .start()
-        .catch((cause: unknown) => {
-          // Another process has started it.
-          if (!(ProvisoError.is(cause) && cause.code === 'run/exists')) throw cause
-        })
-    await documents.remove({ kind, tenant: key.tenant, id: first.id })
+      await begin(first.body).catch((cause: unknown) => {
+        // Another process has started it.
+        if (!(ProvisoError.is(cause) && cause.code === 'run/exists')) throw cause
+      })
+    await queue.remove(first)
   }
-  return (key) => {
+  return (key, mayStart) => {
     const name = `${key.tenant}\n${key.threadId}`
-    const next = (running.get(name) ?? Promise.resolve()).catch(() => {}).then(() => startFirst(key))
+    const next = (running.get(name) ?? Promise.resolve())
+      .catch(() => {})
+      .then(() => startFirst(key, mayStart))
     running.set(name, next)
     return next.finally(() => {
       if (running.get(name) === next) running.delete(name)
@@ -237,36 +264,18 @@ function createStarter({ store, prepare }: ThreadParts): (key: ThreadKey) => Pro
   }
 }
 
-interface MessageBody extends ThreadKey {
-  readonly runId: string
-  readonly message: string
-  readonly envelope: Json
-  readonly draft?: Json
+/** Deprecations and the trace may differ: the request is the same. */
+function isSameRun(one: QueuedRun, other: QueuedRun): boolean {
+  const request = ({ envelope, draft, correlationId }: QueuedRun): Json => [
+    envelope,
+    draft ?? null,
+    correlationId ?? null,
+  ]
+  return jsonEqual(request(one), request(other))
 }
 
-function toBody({ body }: DocumentRow): MessageBody {
-  // Written by `say` alone.
-  return body as unknown as MessageBody
-}
-
-/** `0` goes before `1`; within them, by creation. */
-function toId({ threadId }: ThreadKey, { runId, isFirst }: { runId: string; isFirst: boolean }): string {
-  return `${encodeURIComponent(threadId)}/${isFirst ? 0 : 1}/${runId}`
-}
-
-async function listQueued(
-  documents: Documents,
-  { tenant, threadId }: ThreadKey,
-): Promise<(Omit<DocumentRow, 'body'> & { readonly body: MessageBody })[]> {
-  const rows = await documents.list({ kind, tenant, prefix: `${encodeURIComponent(threadId)}/` })
-  const lane = ({ id }: DocumentRow) => id.split('/')[1] ?? ''
-  return rows
-    .sort((a, b) => lane(a).localeCompare(lane(b)) || a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1))
-    .map((row) => ({ ...row, body: toBody(row) }))
-}
-
-function findBusy(store: Pick<Store, 'runs'>, key: ThreadKey) {
-  return store.runs({ ...key, status: [...activeStatuses, ...waitingStatuses] })
+function findBusy(store: Pick<Store, 'runs'>, { tenant, threadId }: ThreadKey) {
+  return store.runs({ tenant, threadId, status: [...activeStatuses, ...waitingStatuses] })
 }
 
 /** A message without an envelope is answered like the one before it. */
@@ -274,7 +283,7 @@ async function complete(
   store: Store,
   key: ThreadKey,
   { message, envelope, draft }: ThreadMessage,
-): Promise<{ readonly envelope: Json; readonly draft?: Json }> {
+): Promise<Pick<QueuedRun, 'envelope' | 'draft'>> {
   const given = envelope === undefined ? await readLast(store, key) : { envelope, draft }
   const base = isObject(given.envelope) ? (given.envelope as { readonly [key: string]: Json }) : {}
   const inputs = isObject(base['inputs']) ? (base['inputs'] as { readonly [key: string]: Json }) : {}
@@ -303,23 +312,7 @@ async function readLast(store: Store, key: ThreadKey): Promise<{ envelope: unkno
 }
 
 function busyError({ threadId }: ThreadKey): ProvisoError {
-  return new ProvisoError(
-    'thread/busy',
-    `Cannot add the message: a run of thread "${threadId}" is not over`,
-    {
-      hint: 'Wait for it, or set whenBusy to queue or interrupt',
-    },
-  )
-}
-
-function pickDraft({ draft }: { readonly draft?: Json }) {
-  return draft === undefined ? {} : { draft }
-}
-
-/** Documents are not sealed, unlike journals. */
-function refuseSecrets(redactor: Redactor, body: object): void {
-  if (jsonEqual(redactor.value(body), body)) return
-  throw new ProvisoError('thread/secret', 'Cannot add the message: it holds a secret', {
-    hint: 'Start a run with this threadId instead: its journal seals secrets',
+  return new ProvisoError('thread/busy', `Cannot start the run: a run of thread "${threadId}" is not over`, {
+    hint: 'Wait for it, or set whenBusy to queue or interrupt',
   })
 }

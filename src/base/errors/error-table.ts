@@ -31,7 +31,6 @@ export const errorTable = {
     exitCode: 2,
     hint: 'Wait for the run, or set whenBusy to queue or interrupt',
   },
-  'thread/secret': { fate: 'fix', exitCode: 2, hint: 'Start a run with this threadId instead' },
   'run/exists': { fate: 'fix', exitCode: 2, hint: 'Choose another run id' },
   'run/failed': { fate: 'fix', exitCode: 2, hint: 'Check `issues`: each says why there is no answer' },
   'run/cancelled': { fate: 'fix', exitCode: 2, hint: 'Start a new run' },

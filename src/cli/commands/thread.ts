@@ -152,7 +152,7 @@ async function sayInThread(threadId: string, message: string, flags: SayFlags): 
   const begin = async (app: App) => {
     const begun = await say(app)
     // An interrupted run may take a moment to end in its process.
-    while ((await app.store.head(begun.runId)) === undefined) {
+    while (!(await app.store.head(begun.runId))?.seq) {
       await setTimeout(pollMs)
       await app.threads.startNext(key)
     }

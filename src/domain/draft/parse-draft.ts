@@ -4,8 +4,9 @@
  */
 
 import { closest } from '../../base/closest.ts'
-import { own } from '../../base/json.ts'
+import { type Json, own } from '../../base/json.ts'
 import { child, type Pointer } from '../../base/pointer.ts'
+import { agentIssues } from '../loop/agent-settings.ts'
 import type { ParseIssue } from '../parse/issue-table.ts'
 import {
   below,
@@ -119,6 +120,7 @@ const notOfRoutes = [
   'retry',
   'alternates',
   'onFail',
+  'tools',
   'callBudget',
   'tokenBudget',
   'costBudgetUsd',
@@ -133,6 +135,7 @@ const notOfIterations = [
   'retry',
   'alternates',
   'onFail',
+  'tools',
   'callBudget',
   'tokenBudget',
   'costBudgetUsd',
@@ -140,10 +143,24 @@ const notOfIterations = [
   'constraints',
 ] as const satisfies readonly (keyof DraftNode)[]
 
+/** Tools of a node are read like those of an agent. */
+function toolIssues(tools: NonNullable<DraftNode['tools']>, options: ParseNounOptions): ParseIssue[] {
+  // The schema has said that they are tools.
+  const settings = { tools: tools as unknown as Json }
+  return agentIssues({ kind: 'model', settings }, options).map((issue) =>
+    'pointer' in issue.at
+      ? { ...issue, at: { ...issue.at, pointer: issue.at.pointer.replace('/settings', '') } }
+      : issue,
+  )
+}
+
 type NodeCheck = (node: DraftNode, at: string, options: ParseNounOptions) => ParseIssue[]
 
 /** What the schema cannot say of a node, one row per thing. */
 const nodeChecks: readonly NodeCheck[] = [
+  function toolsAreUsable({ tools }, at, options) {
+    return tools === undefined ? [] : toolIssues(tools, options).map((issue) => below(at, issue))
+  },
   function idCanBeSent({ id }, at) {
     if (id.isWellFormed()) return []
     // As JSON, which writes the half in its escaped form: the message can be sent, too.

@@ -5,7 +5,7 @@ import type { Capability } from '../capability.ts'
 import type { Condition } from '../contract.ts'
 import type { ParseIssue } from '../parse/issue-table.ts'
 import { below, checkCondition, checkNoun, type ParseNounOptions, repeatIssues } from '../parse/parsed.ts'
-import { closed, condition, count, text } from '../schemas/parts.ts'
+import { closed, condition, count, text, toolSchema } from '../schemas/parts.ts'
 
 /** Whether a person decides before a call is made; `when` is a condition over its arguments. */
 export type Approval = 'never' | 'always' | { readonly when: Condition }
@@ -66,26 +66,6 @@ export interface LoopProgress {
   readonly calls: { readonly [tool: string]: number }
 }
 
-const approvalSchema = {
-  anyOf: [{ enum: ['never', 'always'] }, closed({ when: condition }, ['when'])],
-} as const
-
-const toolSchema = {
-  anyOf: [
-    text,
-    closed(
-      {
-        capabilityId: text,
-        name: { type: 'string', pattern: '^[A-Za-z_][A-Za-z0-9_-]{0,63}$' },
-        description: { type: 'string' },
-        approval: approvalSchema,
-        maxCalls: count,
-      },
-      ['capabilityId'],
-    ),
-  ],
-} as const
-
 const agentSchema = closed({
   tools: { type: 'array', items: toolSchema },
   handoffs: { type: 'array', items: toolSchema },
@@ -99,12 +79,23 @@ const agentSchema = closed({
   }),
 })
 
-const defaultLimits = { turns: 20, resultCharacters: 20_000 } as const
+/** Limits of agents that name none. */
+export const defaultLimits = { turns: 20, resultCharacters: 20_000 } as const
 
 /** Whether a capability is an agent: a model with tools, or with agents to hand off to. */
 export function isAgent({ kind, settings }: Pick<Capability, 'kind' | 'settings'>): boolean {
   const lists = [settings?.['tools'], settings?.['handoffs']]
   return kind === 'model' && lists.some((list) => Array.isArray(list) && list.length > 0)
+}
+
+/** The capability at a node: a model is an agent with the tools that the node lists, instead of its own. */
+export function withNodeTools<C extends Pick<Capability, 'kind' | 'settings'>>(
+  capability: C,
+  { tools }: { readonly tools?: readonly (string | ToolUse)[] },
+): C {
+  if (tools === undefined || capability.kind !== 'model') return capability
+  const { handoffs: _, toolChoice: __, ...settings } = capability.settings ?? {}
+  return { ...capability, settings: { ...settings, tools: tools as unknown as Json } }
 }
 
 /** What is wrong with the settings of an agent; empty for all other capabilities. */

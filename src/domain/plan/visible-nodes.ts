@@ -7,9 +7,17 @@ const inserted: ReadonlySet<string> = new Set(
   ),
 )
 
+interface NamedNode {
+  readonly id: string
+  readonly kind?: string
+  readonly capabilityId?: string
+}
+
 /** Whether a compiler inserted the node: progress and pictures leave it out unless it fails. */
-export function isInternalNode({ capabilityId }: { readonly capabilityId?: string }): boolean {
-  return capabilityId !== undefined && inserted.has(capabilityId)
+export function isInternalNode({ id, kind, capabilityId }: NamedNode): boolean {
+  // The router of a branch, `step/branch.if`; names of steps have no slash.
+  if (capabilityId === undefined) return kind === 'routing' && /\/[^/]+\.if$/.test(id)
+  return inserted.has(capabilityId)
 }
 
 export interface Link {

@@ -1,5 +1,17 @@
 /** The schema of a draft, as people and models write it. */
-import { anySchema, anyText, closed, condition, count, countOrNone, flag, map, text, texts } from './parts.ts'
+import {
+  anySchema,
+  anyText,
+  closed,
+  condition,
+  count,
+  countOrNone,
+  flag,
+  map,
+  text,
+  texts,
+  toolSchema,
+} from './parts.ts'
 
 const pointer = { type: 'string', pattern: '^(/.*)?$' } as const
 
@@ -56,6 +68,7 @@ export const nodeSchema = closed(
     contracts: closed({ input: anySchema, output: anySchema }),
     inputs: bindings,
     instructions: anyText,
+    tools: { type: 'array', items: toolSchema, minItems: 1 },
     routing: closed(
       {
         routes: {

@@ -26,6 +26,23 @@ export function closed(properties: Properties, required: readonly string[] = [])
   } as const
 }
 
+/** A capability as a tool of an agent: its id, or how it is used. */
+export const toolSchema = {
+  anyOf: [
+    text,
+    closed(
+      {
+        capabilityId: text,
+        name: { type: 'string', pattern: '^[A-Za-z_][A-Za-z0-9_-]{0,63}$' },
+        description: { type: 'string' },
+        approval: { anyOf: [{ enum: ['never', 'always'] }, closed({ when: condition }, ['when'])] },
+        maxCalls: count,
+      },
+      ['capabilityId'],
+    ),
+  ],
+} as const
+
 /** Objects that say in one key which of several forms they have; each form is closed, and errors speak of that form alone. */
 export function tagged(
   tag: string,

@@ -2,9 +2,11 @@
  * What a run knows of the earlier runs of its thread. It is recorded when the run starts, so that retries, restarts and
  * replays see the same conversation, however the thread continues.
  */
+import { toErrorMessage } from '../../base/errors/error.ts'
 import type { Json } from '../../base/json.ts'
 import { roughTokens } from '../../base/rough-tokens.ts'
 import type { ToolGrant } from '../loop-facts.ts'
+import type { Usage } from '../output.ts'
 import type { RunStatus } from '../status.ts'
 
 /** One run of a thread: what was said, and what came of it. */
@@ -27,11 +29,31 @@ export interface ThreadAsk {
   readonly note?: string
 }
 
+export interface ThreadSummary {
+  /** How many turns it is about. */
+  readonly turns: number
+  /** One line each, the oldest left out first; or the words of a model. */
+  readonly text: string
+  /** The model that wrote it, and what that took. */
+  readonly model?: string
+  readonly usage?: Usage
+  /** Why no model wrote it, although one is configured. */
+  readonly note?: string
+}
+
+/** Writes the summary of turns with a model; rejects if it cannot. */
+export type Summarise = (request: {
+  /** The summary so far, and one line for each turn since. */
+  readonly previous?: string
+  readonly lines: readonly string[]
+  readonly tokens: number
+}) => Promise<Required<Pick<ThreadSummary, 'text' | 'model' | 'usage'>>>
+
 export interface ThreadContext {
   /** The newest turns that fit into the budget, oldest first. */
   readonly turns: readonly ThreadTurn[]
-  /** The turns before them, one line each; the oldest lines are left out first. */
-  readonly summary?: { readonly turns: number; readonly text: string }
+  /** The turns before them. */
+  readonly summary?: ThreadSummary
   /** Approvals that were given for the whole thread. */
   readonly grants?: readonly ToolGrant[]
 }
@@ -51,6 +73,33 @@ export function fitThread(turns: readonly ThreadTurn[], tokens: number): Omit<Th
   return {
     turns: turns.slice(turns.length - kept),
     summary: { turns: earlier.length, text: lines.slice(lines.length - shown).join('\n') },
+  }
+}
+
+/** Has a model write the summary, unless the one of the run before is about the same turns. */
+export async function writeSummary(
+  turns: readonly ThreadTurn[],
+  fitted: ThreadContext,
+  given: {
+    readonly tokens: number
+    readonly previous: ThreadSummary | undefined
+    readonly summarise: Summarise
+  },
+): Promise<ThreadContext> {
+  const { summary } = fitted
+  if (!summary) return fitted
+  const previous = given.previous?.model === undefined ? undefined : given.previous
+  if (previous?.turns === summary.turns) return { ...fitted, summary: previous }
+  const known = previous && previous.turns < summary.turns ? previous : undefined
+  const lines = turns.slice(known?.turns ?? 0, summary.turns).map(toLine)
+  const tokens = Math.floor(given.tokens * summaryShare)
+  try {
+    const written = await given.summarise({ ...(known && { previous: known.text }), lines, tokens })
+    // Models may not count as we do.
+    const text = written.text.slice(0, tokens * 4)
+    return { ...fitted, summary: { turns: summary.turns, ...written, text } }
+  } catch (cause) {
+    return { ...fitted, summary: { ...summary, note: toErrorMessage(cause) } }
   }
 }
 
@@ -87,7 +136,7 @@ export function describeThread({ turns, summary }: ThreadContext): readonly stri
   return [
     ...(summary && summary.text !== ''
       ? [
-          `Summary of ${summary.turns} earlier messages of this conversation, message → result:\n${summary.text}`,
+          `Summary of ${summary.turns} earlier messages of this conversation${summary.model === undefined ? ', message → result' : ''}:\n${summary.text}`,
         ]
       : []),
     ...(shown.length > 0 ? [`The conversation so far, oldest first: ${JSON.stringify(shown)}`] : []),

@@ -6,6 +6,7 @@ import { isObject, type Json } from '../../base/json.ts'
 import { child } from '../../base/pointer.ts'
 import { callInDoubt, type DoubtfulCall, toAttemptRef } from '../../domain/attempt/call-key.ts'
 import type { EventPayloads, Failure, NewEvent } from '../../domain/event.ts'
+import { defaultLimits } from '../../domain/loop/agent-settings.ts'
 import { isIterated, outputContractFor, withFacets } from '../../domain/plan.ts'
 import { findRaoContract, isRaoError } from '../../domain/rao/rao-contract.ts'
 import { createRedactor } from '../../domain/redaction/redact.ts'
@@ -74,7 +75,7 @@ export function decideStart(state: RunState, context: DecisionContext, node: Nod
   const reserved = reservation(state, node, {
     kind: known.kind,
     tokens: known.tokens,
-    turns: known.turns,
+    turns: known.turns ?? (node.node.tools && defaultLimits.turns),
     prompt: () => promptBytes(state, node, inputs),
   })
   if (reserved === 'later') return 'later'

@@ -9,7 +9,7 @@ import type { Clock } from '../../base/time/clock.ts'
 import { callInDoubt, type DoubtfulCall } from '../../domain/attempt/call-key.ts'
 import type { Capability } from '../../domain/capability.ts'
 import type { Feedback } from '../../domain/feedback.ts'
-import { isAgent, mostModelCalls } from '../../domain/loop/agent-settings.ts'
+import { isAgent, mostModelCalls, withNodeTools } from '../../domain/loop/agent-settings.ts'
 import type { AttemptResult } from '../../domain/output.ts'
 import { plainCopy } from '../../domain/parse/plain-copy.ts'
 import { outputContractFor } from '../../domain/plan.ts'
@@ -97,7 +97,8 @@ function prepare(performance: Performance) {
   const { catalog, dispatchers, clock, state, start, work, redactor } = performance
   const node = state.nodes.get(start.nodeId)
   if (!node?.attempt) throw new Error(`"${start.nodeId}" was not started`)
-  const capability = catalog.capability(start.capabilityId)
+  const known = catalog.capability(start.capabilityId)
+  const capability = known && node.node.tools ? withNodeTools(known, node.node) : known
   const contract = findRaoContract(node.node, start.capabilityId)
   const rao = isRaoError(contract) ? undefined : contract
   // Evidence of the call must not contain the secrets it was called with.

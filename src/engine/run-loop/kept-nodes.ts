@@ -85,11 +85,12 @@ function isSameCall({ state, next }: Omit<Change, 'again'>, before: NodeState, n
 }
 
 /** The settings that decide what a node does. Limits, retries, names and budgets do not change what it brings. */
-function toWork({ capabilityId, routing, body, loop, map, constraints, data = {} }: PlanNode): Json {
+function toWork({ capabilityId, tools, routing, body, loop, map, constraints, data = {} }: PlanNode): Json {
   const { max_duration_ms: _, ...bounds } = constraints ?? {}
   const isOwn = ([key]: [string, Json]) => !raoFields.includes(key)
   const settings = {
     capabilityId,
+    tools,
     routing,
     body,
     loop,

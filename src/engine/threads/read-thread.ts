@@ -7,9 +7,12 @@ import { fold } from '../../domain/run/fold.ts'
 import type { RunHead } from '../../domain/run.ts'
 import {
   fitThread,
+  type Summarise,
   type ThreadAsk,
   type ThreadContext,
+  type ThreadSummary,
   type ThreadTurn,
+  writeSummary,
 } from '../../domain/thread/thread-context.ts'
 
 export interface ThreadKey {
@@ -26,7 +29,11 @@ const mostRuns = 200
 export async function readThreadContext(
   store: Reading,
   key: ThreadKey,
-  { tokens, except }: { readonly tokens: number; readonly except?: string },
+  {
+    tokens,
+    except,
+    summarise,
+  }: { readonly tokens: number; readonly except?: string; readonly summarise?: Summarise | undefined },
 ): Promise<ThreadContext | undefined> {
   const heads = (await store.runs({ ...key, limit: mostRuns }))
     .filter(({ runId }) => runId !== except)
@@ -36,7 +43,15 @@ export async function readThreadContext(
   for (const head of heads) turns.push(await readTurn(store, head))
   const last = heads.at(-1)
   const grants = last ? await readGrants(store, last.runId) : []
-  return { ...fitThread(turns, tokens), ...(grants.length > 0 && { grants }) }
+  const fitted = { ...fitThread(turns, tokens), ...(grants.length > 0 && { grants }) }
+  if (!summarise || !last) return fitted
+  return writeSummary(turns, fitted, { tokens, summarise, previous: await readSummary(store, last.runId) })
+}
+
+/** The summary that a run began with. */
+async function readSummary(store: Pick<Store, 'read'>, runId: string): Promise<ThreadSummary | undefined> {
+  const [start] = await store.read(runId, 0, 1)
+  return start?.type === 'start' ? start.payload.thread?.summary : undefined
 }
 
 export async function readTurn(store: Omit<Reading, 'runs'>, head: RunHead): Promise<ThreadTurn> {

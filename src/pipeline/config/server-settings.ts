@@ -82,7 +82,11 @@ export interface ServerSettings {
     readonly timeoutMs: number
     readonly maxTries: number
   }
-  readonly threads: { readonly whenBusy: 'queue' | 'interrupt' | 'reject'; readonly contextTokens: number }
+  readonly threads: {
+    readonly whenBusy: 'queue' | 'interrupt' | 'reject'
+    readonly contextTokens: number
+    readonly summaryModel?: string
+  }
   /** Sets of facets and capabilities that ship with the package. */
   readonly presets: readonly string[]
 }
@@ -408,6 +412,12 @@ export const serverTable = {
     what: 'budget of the earlier turns that a run of a thread begins with, in tokens',
     env: ['PROVISO_THREADS_CONTEXT_TOKENS'],
   },
+  'threads.summary_model': {
+    schema: text,
+    otherwise: null,
+    what: 'model that writes the summary of earlier turns, as provider/model (default: one line for each turn)',
+    env: ['PROVISO_THREADS_SUMMARY_MODEL'],
+  },
   'catalog.presets': {
     schema: texts,
     otherwise: [],
@@ -445,6 +455,7 @@ export function serverSettings(given: Readonly<Partial<Record<ServerKey, Json>>>
   const storedChars = at<number | null>('quota.stored_chars')
   const dailyTokens = at<number | null>('quota.daily_tokens')
   const dailyUsd = at<number | null>('quota.daily_usd')
+  const summaryModel = at<string | null>('threads.summary_model')
   return {
     planner: {
       mode:
@@ -490,7 +501,11 @@ export function serverSettings(given: Readonly<Partial<Record<ServerKey, Json>>>
       timeoutMs: at('webhooks.timeout_ms'),
       maxTries: at('webhooks.max_tries'),
     },
-    threads: { whenBusy: at('threads.when_busy'), contextTokens: at('threads.context_tokens') },
+    threads: {
+      whenBusy: at('threads.when_busy'),
+      contextTokens: at('threads.context_tokens'),
+      ...(summaryModel !== null && { summaryModel }),
+    },
     presets: at('catalog.presets'),
   }
 }

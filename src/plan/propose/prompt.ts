@@ -32,7 +32,7 @@ export const draftRules: readonly string[] = [
   'proviso.structure and proviso.answer are open: give their nodes "contracts" that say what goes in and out. Prefer capabilities that declare what is needed.',
   'Set "derived": true where a node uses facets that its capability does not declare, and choose facets in "facets".',
   'For work on each element of a list, use a node with "map": {} and a "body" (a draft): bind its input "items" to the list, and let nodes of the body read {"input": "/item"}. To repeat until something holds, use "loop": {"until": condition, "maxRounds": n} with the input "state" and {"input": "/state"}. A body sees nothing else of the plan: bind what it needs as further inputs of the map or loop.',
-  'A capability with "tools" is an agent: one node of it calls its tools as it needs, and answers under the contract of the node. Use it for work whose steps depend on what is found, and add no nodes for its tools.',
+  'A capability with "tools" is an agent: one node of it calls its tools as it needs, and answers under the contract of the node. Use it for work whose steps depend on what is found, and add no nodes for its tools. Any other model becomes an agent where its node lists "tools": ids of capabilities, or {"capabilityId": id, "approval": "always"} where a person is to approve each call.',
   'Keep to the policies: required and forbidden capabilities and kinds, depth, number of variants. Add no node that does nothing.',
 ]
 

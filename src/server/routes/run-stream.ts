@@ -25,10 +25,19 @@ import {
 export const startBody: JsonSchema = {
   type: 'object',
   description:
-    'An envelope; or an object with an envelope, and optionally a draft, threadId and correlationId',
+    'An envelope; or an object with an envelope, and optionally a draft, threadId, whenBusy and correlationId',
   if: { required: ['envelope'] },
   // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
-  then: closed({ envelope: map, draft: map, threadId: text, correlationId: text }, ['envelope']),
+  then: closed(
+    {
+      envelope: map,
+      draft: map,
+      threadId: text,
+      whenBusy: { enum: ['queue', 'interrupt', 'reject'] },
+      correlationId: text,
+    },
+    ['envelope'],
+  ),
 }
 
 export const runStream: Route = {
@@ -104,6 +113,7 @@ interface Start {
   readonly envelope: { readonly [key: string]: Json }
   readonly draft?: Json
   readonly threadId?: string
+  readonly whenBusy?: 'queue' | 'interrupt' | 'reject'
   readonly correlationId?: string
 }
 
@@ -149,6 +159,7 @@ export async function startRun(app: ServedApp, call: Call, { envelope, ...rest }
   const { warnings, start } = app.prepare(envelope, {
     ...rest,
     tenant,
+    by: signature(call.caller),
     ...(runId !== undefined && { runId }),
     ...(includesPartials(call) && { partials: true }),
     ...(parseTraceparent(traceparent) && { traceparent: traceparent as string }),

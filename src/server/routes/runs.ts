@@ -50,8 +50,8 @@ export const createRun: Route = {
   body: startBody,
   replies: {
     200: ok('The run is over, or waits for a person', begunSchema),
-    202: ok('The run has started', begunSchema),
-    ...refusals(413, 415, 422),
+    202: ok('The run has started; one that is `pending` waits for the runs of its thread', begunSchema),
+    ...refusals(409, 413, 415, 422),
   },
   idempotent: true,
   startsRun: true,
@@ -64,7 +64,9 @@ export const createRun: Route = {
     const headers = { location }
     const settled = await waitForResult(app, runId, call)
     if (settled === undefined) {
-      const body = { ...begun, status: 'running', warnings: warnings as unknown as Json }
+      const isQueued = start.threadId !== undefined && (await app.store.head(runId))?.seq === 0
+      const status = isQueued ? 'pending' : 'running'
+      const body = { ...begun, status, warnings: warnings as unknown as Json }
       return { status: 202, headers, body }
     }
     const { ofPlan, ...result } = settled
@@ -180,7 +182,7 @@ export const cancelRun: Route = {
   params: runParams,
   body: { anyOf: [{ type: 'null' }, closed({ reason: anyText })] },
   replies: {
-    200: ok('The run was already over', statusBody),
+    200: ok('The run was over, or had not started', statusBody),
     202: ok('The run is being cancelled', statusBody),
     ...refusals(404, 413, 415, 422),
   },
@@ -190,7 +192,9 @@ export const cancelRun: Route = {
     if (isTerminal(status)) return { status: 200, body: { ok: true, runId, status } }
     const reason = (body as { readonly reason?: string } | null)?.reason
     await app.cancel(runId, { by: signature(caller), ...(reason !== undefined && { reason }) })
-    return accepted(app, runId)
+    // A run of a thread that had not started leaves nothing.
+    const isGone = (await app.store.head(runId)) === undefined
+    return isGone ? { status: 200, body: { ok: true, runId, status: 'cancelled' } } : accepted(app, runId)
   },
 }
 

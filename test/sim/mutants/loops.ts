@@ -1,10 +1,12 @@
 /** Mistakes in loops of agents with tools: turns, calls, approvals. They show in histories with such agents only. */
-import { firstLoopSeed } from '../scenario.ts'
+import { firstLoopSeed, firstNestedSeed } from '../scenario.ts'
 import type { Mutant } from './mutant.ts'
 
 const agent = (file: string) => `src/adapters/models/agent/${file}.ts`
 const state = 'src/domain/loop/loop-state.ts'
 const from = firstLoopSeed
+/** Mistakes that only agents within agents show. */
+const nested = firstNestedSeed
 
 export const loopMutants: readonly Mutant[] = [
   {
@@ -160,5 +162,29 @@ export const loopMutants: readonly Mutant[] = [
     replace: 'const budget = isBudgeted ? session.budget : undefined',
     from,
     seed: from + 7,
+  },
+  {
+    name: 'an agent that is a tool begins anew after a crash',
+    file: 'src/engine/perform/agent-loop.ts',
+    find: 'const earlier = nested ? nested.state : node.loop',
+    replace: 'const earlier = nested ? undefined : node.loop',
+    from: nested,
+    seed: nested,
+  },
+  {
+    name: 'a decision about a call within an agent is applied to the call of its caller',
+    file: state,
+    find: 'return within.reduce<LoopState | undefined>((outer, each) => findCall(outer, each)?.loop, loop)',
+    replace: 'return within.length > 5 ? undefined : loop',
+    from: nested,
+    seed: nested,
+  },
+  {
+    name: 'an agent that is a tool does not know that its arguments are untrusted',
+    file: 'src/engine/perform/agent-loop.ts',
+    find: 'nested?.isTainted || needsApproval(',
+    replace: 'needsApproval(',
+    from: nested,
+    seed: nested + 22,
   },
 ]

@@ -10,6 +10,7 @@ import {
   isAgent,
   mostModelCalls,
   type NamedTool,
+  withNodeTools,
 } from '../../../domain/loop/agent-settings.ts'
 import { createDiagnostic } from '../../diagnostics.ts'
 import type { Resolved, ResolvedNode } from '../proof-request.ts'
@@ -32,8 +33,21 @@ export function agents(resolved: Resolved): readonly Diagnostic[] {
     const ids = [node.draft.capabilityId, ...(node.draft.alternates ?? [])]
     return ids
       .flatMap((id) => (id === undefined ? [] : (find(id) ?? [])))
-      .filter((each) => each.kind === 'model' && isAgent(each))
-      .flatMap((agent) => agentDiagnostics(resolved, { node, agent, find }))
+      .map((each) => (node.draft.tools ? withNodeTools(each, node.draft) : each))
+      .flatMap((agent) => {
+        if (agent.kind === 'model' && isAgent(agent)) return agentDiagnostics(resolved, { node, agent, find })
+        return node.draft.tools ? [refuseTools(node, agent)] : []
+      })
+  })
+}
+
+function refuseTools(node: ResolvedNode, { capabilityId, kind }: Capability): Diagnostic {
+  return createDiagnostic('plan/agent-tool', {
+    nodeId: node.id,
+    capabilityId,
+    constraint: `the capability of a node with \`tools\` is a model, and "${capabilityId}" is of kind ${kind}`,
+    suggestion: 'Take `tools` out of the node, or use a capability of kind model',
+    details: { kind },
   })
 }
 
