@@ -4,7 +4,7 @@ import { createReadText, type ReadText } from './adapters/net/guarded-fetch.ts'
 import { openStore } from './adapters/stores/open-store.ts'
 import { spanTypes } from './adapters/telemetry/tracing.ts'
 import { createModelMethods, createRunMethods } from './app/app-methods.ts'
-import { createDispatchers, resolveParts, toEngineOptions } from './app/app-parts.ts'
+import { type AppParts, createDispatchers, resolveParts, toEngineOptions } from './app/app-parts.ts'
 import type { App } from './app/app-type.ts'
 import { measureStore } from './app/measure-store.ts'
 import { sealSecrets, shownRows } from './app/seal-secrets.ts'
@@ -18,6 +18,7 @@ import { createPace, type Pace } from './base/time/pace.ts'
 import type { Provider } from './domain/ports/provider.ts'
 import type { Store } from './domain/ports/store.ts'
 import { createEngine, type Engine } from './engine/engine.ts'
+import { createSchedules } from './engine/schedules/schedules.ts'
 import { commaList, type EnvConfig, readEnv } from './env.ts'
 import { createRecordChanges } from './server/agents/agents.ts'
 
@@ -153,7 +154,7 @@ async function buildApp(options: AppOptions, opened: Opened): Promise<App> {
   const catalogOf = (tenant = 'default') => agents?.catalogs.forTenant(tenant) ?? catalog
   const readers = createReaders()
   const close = once(async (given?: Parameters<App['close']>[0]) => {
-    threads.close()
+    await Promise.all([threads.close(), schedules.close()])
     await engine.close(given)
     tracing?.runs.close()
     await webhooks?.close()
@@ -169,9 +170,11 @@ async function buildApp(options: AppOptions, opened: Opened): Promise<App> {
   const contextTokens = options.threads?.contextTokens ?? defaultContextTokens
   const methods = createRunMethods(engine, { ...parts, shown, contextTokens })
   const threads = await wireThreads(options, engine, { ...parts, shown, prepare: methods.prepare })
+  const schedules = wireSchedules(options, engine, { ...parts, prepare: methods.prepare })
   return {
     ...methods,
     threads,
+    schedules,
     ...createModelMethods(options, parts),
     capabilities: (tenant) => catalogOf(tenant).capabilities(),
     inactive: (tenant) => catalogOf(tenant).inactive?.() ?? new Map(),
@@ -196,6 +199,28 @@ async function buildApp(options: AppOptions, opened: Opened): Promise<App> {
     close,
     [Symbol.asyncDispose]: () => close(),
   }
+}
+
+/** How many polls of runs there are for one of schedules. */
+const pollsPerSchedulePoll = 5
+
+/** Only processes that execute the runs of others start scheduled runs: the others may lack the capabilities. */
+function wireSchedules(
+  { pollMs = 1_000, claim = 'all' }: AppOptions,
+  { leaseMs }: Engine,
+  { store, onCrash, ...parts }: AppParts & Pick<App, 'prepare'>,
+) {
+  const schedules = createSchedules({
+    ...pick(parts, ['clock', 'redactor', 'prepare']),
+    documents: store.records.documents,
+    store,
+    leaseMs,
+    pollMs: pollMs * pollsPerSchedulePoll,
+    isFiring: claim === 'all',
+    onError: (cause) => onCrash('', cause),
+  })
+  schedules.open()
+  return schedules
 }
 
 /** Closing twice is closing once: the second call waits for the first. */

@@ -5,6 +5,7 @@ import { ClientError } from './client-error.ts'
 import { type ClientRun, createClientRun } from './client-run.ts'
 import { type RequestOutput, type RunOutput, type RunRequest, toEnvelope } from './run-request.ts'
 import { createSandboxClient, type SandboxClient } from './sandbox.ts'
+import { createSchedulesClient, type SchedulesClient } from './schedules/schedules.ts'
 import { createTasksClient, type TasksClient } from './tasks.ts'
 import { createThreadsClient, type ThreadsClient } from './threads.ts'
 import { api, type ClientOptions, createKey, createTransport } from './transport.ts'
@@ -24,6 +25,7 @@ import type {
   RunSummary,
   SignedIn,
   SignInChoice,
+  SystemStatus,
 } from './types.ts'
 import { createWebhooksClient, type WebhooksClient } from './webhooks.ts'
 
@@ -105,6 +107,8 @@ export interface Client {
   readonly catalog: CatalogClient
   /** How well models satisfy their contracts. Needs the role operator. */
   health(query?: HealthQuery, options?: { readonly signal?: AbortSignal }): Promise<HealthReport>
+  /** Queue, leases, stuck runs and processes of all tenants. Needs the role operator in the tenant `default`. */
+  status(options?: { readonly signal?: AbortSignal }): Promise<SystemStatus>
   /** Only on servers with the sandbox enabled. */
   readonly sandbox: SandboxClient
   readonly signIn: SignInClient
@@ -112,6 +116,7 @@ export interface Client {
   readonly asks: AsksClient
   readonly tasks: TasksClient
   readonly threads: ThreadsClient
+  readonly schedules: SchedulesClient
   readonly webhooks: WebhooksClient
 }
 
@@ -145,6 +150,7 @@ export function createClient(options: ClientOptions): Client {
       facets: ({ signal } = {}) => transport.json<FacetPage>(`${api}/facets`, { signal }),
     },
     health: (query = {}, { signal } = {}) => transport.json<HealthReport>(`${api}/health`, { query, signal }),
+    status: ({ signal } = {}) => transport.json<SystemStatus>(`${api}/status`, { signal }),
     sandbox: createSandboxClient(transport),
     signIn: {
       show: ({ signal } = {}) => transport.json<SignInChoice>(`${api}/sign-in`, { signal }),
@@ -154,6 +160,7 @@ export function createClient(options: ClientOptions): Client {
     asks,
     tasks: createTasksClient(transport),
     threads: createThreadsClient(transport, (runId) => open(runId)),
+    schedules: createSchedulesClient(transport),
     webhooks: createWebhooksClient(transport),
     runs: {
       async start(
