@@ -77,6 +77,7 @@ export const rules = {
     canonicalize: ['base'],
     '@standard-schema/spec': ['schema', 'output', 'client'],
     minisearch: ['plan'],
+    croner: ['engine'],
     kysely: ['adapters'],
     libsql: ['adapters'],
     pg: ['adapters'],

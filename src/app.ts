@@ -19,6 +19,7 @@ import { createPace, type Pace } from './base/time/pace.ts'
 import type { Provider } from './domain/ports/provider.ts'
 import type { Store } from './domain/ports/store.ts'
 import { createEngine, type Engine } from './engine/engine.ts'
+import { createSchedules } from './engine/schedules/schedules.ts'
 import { commaList, type EnvConfig, readEnv } from './env.ts'
 import { createRecordChanges } from './server/agents/agents.ts'
 
@@ -162,7 +163,7 @@ async function buildApp(options: AppOptions, opened: Opened): Promise<App> {
   const catalogOf = (tenant = 'default') => agents?.catalogs.forTenant(tenant) ?? catalog
   const readers = createReaders()
   const close = once(async (given?: Parameters<App['close']>[0]) => {
-    threads.close()
+    await Promise.all([threads.close(), schedules.close()])
     await engine.close(given)
     tracing?.runs.close()
     await webhooks?.close()
@@ -175,9 +176,11 @@ async function buildApp(options: AppOptions, opened: Opened): Promise<App> {
     if (typeof options.store !== 'object') await opened.store.close()
   })
   const { methods, threads } = await createMethods(options, engine, { ...parts, sealed, shown, queue })
+  const schedules = wireSchedules(options, engine, { ...parts, prepare: methods.prepare })
   return {
     ...methods,
     threads,
+    schedules,
     capabilities: (tenant) => catalogOf(tenant).capabilities(),
     inactive: (tenant) => catalogOf(tenant).inactive?.() ?? new Map(),
     facets: (tenant) => catalogOf(tenant).facets(),
@@ -220,6 +223,28 @@ async function createMethods(
   const { prepare } = methods
   const threads = await wireThreads(options, engine, { ...rows, store: rows.sealed, prepare, begin })
   return { methods: { ...methods, ...models }, threads }
+}
+
+/** How many polls of runs there are for one of schedules. */
+const pollsPerSchedulePoll = 5
+
+/** Only processes that execute the runs of others start scheduled runs: the others may lack the capabilities. */
+function wireSchedules(
+  { pollMs = 1_000, claim = 'all' }: AppOptions,
+  { leaseMs }: Engine,
+  { store, onCrash, ...parts }: AppParts & Pick<App, 'prepare'>,
+) {
+  const schedules = createSchedules({
+    ...pick(parts, ['clock', 'redactor', 'prepare']),
+    documents: store.records.documents,
+    store,
+    leaseMs,
+    pollMs: pollMs * pollsPerSchedulePoll,
+    isFiring: claim === 'all',
+    onError: (cause) => onCrash('', cause),
+  })
+  schedules.open()
+  return schedules
 }
 
 /** Closing twice is closing once: the second call waits for the first. */

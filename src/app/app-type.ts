@@ -23,6 +23,7 @@ import type { EraseRequest, ErasurePreview, ErasureReceipt } from '../engine/era
 import type { TaskChange } from '../engine/input/change-task.ts'
 import type { WatchOptions } from '../engine/journal/journal.ts'
 import type { ReplayChanges, Replayed } from '../engine/replay/replay.ts'
+import type { FiringSchedules, Schedules } from '../engine/schedules/schedules.ts'
 import type { HealthReport } from '../health/report.ts'
 import type { AgentServices } from '../server/agents/agents.ts'
 import type { AllowedAddresses, GuardedFetch, HealthRequest, PartialSubscription } from '../server/served.ts'
@@ -128,6 +129,8 @@ export interface App {
   facets(tenant?: string): readonly Facet[]
   /** Conversations: list them, read one, add a message and start its run. */
   readonly threads: Threads
+  /** Runs that start at the matches of a cron pattern, or once at a time. */
+  readonly schedules: Schedules & Pick<FiringSchedules, 'limit'>
   /** Registration and callbacks of agents, for a server's routes; absent without `http`. */
   readonly agents?: AgentServices
   /** Reads the keys of identity providers, for a server. */

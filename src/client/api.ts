@@ -259,6 +259,43 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/flex/schedules": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the schedules of the caller’s tenant, newest first */
+        get: operations["listSchedules"];
+        put?: never;
+        /** Add a schedule: start a run at every match of a cron pattern, or once at a time */
+        post: operations["createSchedule"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/flex/schedules/{scheduleId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show a schedule: its next ticks, and what happened at the last ones */
+        get: operations["showSchedule"];
+        put?: never;
+        post?: never;
+        /** Delete a schedule; the runs that it started continue */
+        delete: operations["deleteSchedule"];
+        options?: never;
+        head?: never;
+        /** Change, pause or resume a schedule */
+        patch: operations["changeSchedule"];
+        trace?: never;
+    };
     "/api/v1/flex/memories": {
         parameters: {
             query?: never;
@@ -666,6 +703,23 @@ export interface paths {
         put?: never;
         /** Deliver again at once, with the same id and body */
         post: operations["retryDelivery"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/flex/status": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show queue, leases, stuck runs and processes of all tenants */
+        get: operations["showStatus"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -3163,6 +3217,678 @@ export interface operations {
             };
             /** @description Conflicts with the current status of the run */
             409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body is not JSON */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body does not match the schema, or an Idempotency-Key was used with another request */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests or active runs; retry after the seconds in Retry-After */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal error; the server log has the cause under the traceId */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The server is stopping, is at capacity, or its store does not respond; retry after the seconds in Retry-After */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            default: components["responses"]["Refused"];
+        };
+    };
+    listSchedules: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Trace context of the caller (W3C Trace Context); the run and its calls continue this trace */
+                traceparent?: components["parameters"]["traceparent"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The schedules */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        schedules: {
+                            scheduleId: string;
+                            description?: string;
+                            cron?: string;
+                            timeZone?: string;
+                            /** Format: date-time */
+                            at?: string;
+                            threadId?: string;
+                            /** @enum {unknown} */
+                            missed: "once" | "skip" | "all";
+                            /** @enum {unknown} */
+                            overlap: "allow" | "skip";
+                            envelope: {
+                                [key: string]: unknown;
+                            };
+                            draft?: {
+                                [key: string]: unknown;
+                            };
+                            /** @enum {unknown} */
+                            status: "active" | "paused" | "done";
+                            next: string[];
+                            past: {
+                                /** Format: date-time */
+                                at: string;
+                                runId?: string;
+                                /** @enum {unknown} */
+                                skipped?: "missed" | "overlap" | "quota";
+                                error?: string;
+                            }[];
+                            /** Format: date-time */
+                            createdAt: string;
+                            createdBy: string;
+                        }[];
+                    };
+                };
+            };
+            /** @description Cannot read the request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Missing or invalid token */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden for the role of the token */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests or active runs; retry after the seconds in Retry-After */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal error; the server log has the cause under the traceId */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The server is stopping, is at capacity, or its store does not respond; retry after the seconds in Retry-After */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            default: components["responses"]["Refused"];
+        };
+    };
+    createSchedule: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same key and body return the first response; the same key with another body is rejected */
+                "Idempotency-Key"?: components["parameters"]["idempotencyKey"];
+                /** @description Trace context of the caller (W3C Trace Context); the run and its calls continue this trace */
+                traceparent?: components["parameters"]["traceparent"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    description?: string;
+                    cron?: string;
+                    timeZone?: string;
+                    /** Format: date-time */
+                    at?: string;
+                    threadId?: string;
+                    /** @enum {unknown} */
+                    missed?: "once" | "skip" | "all";
+                    /** @enum {unknown} */
+                    overlap?: "allow" | "skip";
+                    isPaused?: boolean;
+                    envelope: {
+                        [key: string]: unknown;
+                    };
+                    draft?: {
+                        [key: string]: unknown;
+                    };
+                    scheduleId?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description The schedule */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        scheduleId: string;
+                        description?: string;
+                        cron?: string;
+                        timeZone?: string;
+                        /** Format: date-time */
+                        at?: string;
+                        threadId?: string;
+                        /** @enum {unknown} */
+                        missed: "once" | "skip" | "all";
+                        /** @enum {unknown} */
+                        overlap: "allow" | "skip";
+                        envelope: {
+                            [key: string]: unknown;
+                        };
+                        draft?: {
+                            [key: string]: unknown;
+                        };
+                        /** @enum {unknown} */
+                        status: "active" | "paused" | "done";
+                        next: string[];
+                        past: {
+                            /** Format: date-time */
+                            at: string;
+                            runId?: string;
+                            /** @enum {unknown} */
+                            skipped?: "missed" | "overlap" | "quota";
+                            error?: string;
+                        }[];
+                        /** Format: date-time */
+                        createdAt: string;
+                        createdBy: string;
+                    };
+                };
+            };
+            /** @description Cannot read the request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Missing or invalid token */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden for the role of the token */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflicts with the current status of the run */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body is not JSON */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body does not match the schema, or an Idempotency-Key was used with another request */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests or active runs; retry after the seconds in Retry-After */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal error; the server log has the cause under the traceId */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The server is stopping, is at capacity, or its store does not respond; retry after the seconds in Retry-After */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            default: components["responses"]["Refused"];
+        };
+    };
+    showSchedule: {
+        parameters: {
+            query?: {
+                fires?: number;
+            };
+            header?: {
+                /** @description Trace context of the caller (W3C Trace Context); the run and its calls continue this trace */
+                traceparent?: components["parameters"]["traceparent"];
+            };
+            path: {
+                scheduleId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The schedule */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        scheduleId: string;
+                        description?: string;
+                        cron?: string;
+                        timeZone?: string;
+                        /** Format: date-time */
+                        at?: string;
+                        threadId?: string;
+                        /** @enum {unknown} */
+                        missed: "once" | "skip" | "all";
+                        /** @enum {unknown} */
+                        overlap: "allow" | "skip";
+                        envelope: {
+                            [key: string]: unknown;
+                        };
+                        draft?: {
+                            [key: string]: unknown;
+                        };
+                        /** @enum {unknown} */
+                        status: "active" | "paused" | "done";
+                        next: string[];
+                        past: {
+                            /** Format: date-time */
+                            at: string;
+                            runId?: string;
+                            /** @enum {unknown} */
+                            skipped?: "missed" | "overlap" | "quota";
+                            error?: string;
+                        }[];
+                        /** Format: date-time */
+                        createdAt: string;
+                        createdBy: string;
+                    };
+                };
+            };
+            /** @description Cannot read the request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Missing or invalid token */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden for the role of the token */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests or active runs; retry after the seconds in Retry-After */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal error; the server log has the cause under the traceId */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The server is stopping, is at capacity, or its store does not respond; retry after the seconds in Retry-After */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            default: components["responses"]["Refused"];
+        };
+    };
+    deleteSchedule: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Trace context of the caller (W3C Trace Context); the run and its calls continue this trace */
+                traceparent?: components["parameters"]["traceparent"];
+            };
+            path: {
+                scheduleId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Deleted */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Cannot read the request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Missing or invalid token */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden for the role of the token */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body does not match the schema, or an Idempotency-Key was used with another request */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests or active runs; retry after the seconds in Retry-After */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal error; the server log has the cause under the traceId */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The server is stopping, is at capacity, or its store does not respond; retry after the seconds in Retry-After */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            default: components["responses"]["Refused"];
+        };
+    };
+    changeSchedule: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Trace context of the caller (W3C Trace Context); the run and its calls continue this trace */
+                traceparent?: components["parameters"]["traceparent"];
+            };
+            path: {
+                scheduleId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    description?: string;
+                    cron?: string;
+                    timeZone?: string;
+                    /** Format: date-time */
+                    at?: string;
+                    threadId?: string;
+                    /** @enum {unknown} */
+                    missed?: "once" | "skip" | "all";
+                    /** @enum {unknown} */
+                    overlap?: "allow" | "skip";
+                    isPaused?: boolean;
+                    envelope?: {
+                        [key: string]: unknown;
+                    };
+                    draft?: {
+                        [key: string]: unknown;
+                    };
+                };
+            };
+        };
+        responses: {
+            /** @description The schedule */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        scheduleId: string;
+                        description?: string;
+                        cron?: string;
+                        timeZone?: string;
+                        /** Format: date-time */
+                        at?: string;
+                        threadId?: string;
+                        /** @enum {unknown} */
+                        missed: "once" | "skip" | "all";
+                        /** @enum {unknown} */
+                        overlap: "allow" | "skip";
+                        envelope: {
+                            [key: string]: unknown;
+                        };
+                        draft?: {
+                            [key: string]: unknown;
+                        };
+                        /** @enum {unknown} */
+                        status: "active" | "paused" | "done";
+                        next: string[];
+                        past: {
+                            /** Format: date-time */
+                            at: string;
+                            runId?: string;
+                            /** @enum {unknown} */
+                            skipped?: "missed" | "overlap" | "quota";
+                            error?: string;
+                        }[];
+                        /** Format: date-time */
+                        createdAt: string;
+                        createdBy: string;
+                    };
+                };
+            };
+            /** @description Cannot read the request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Missing or invalid token */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden for the role of the token */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not found */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -6970,10 +7696,154 @@ export interface operations {
             default: components["responses"]["Refused"];
         };
     };
+    showStatus: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Trace context of the caller (W3C Trace Context); the run and its calls continue this trace */
+                traceparent?: components["parameters"]["traceparent"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The status */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** Format: date-time */
+                        now: string;
+                        store: string;
+                        runs: {
+                            [key: string]: number;
+                        };
+                        queue: {
+                            due: number;
+                            lagMs: number;
+                            oldest: {
+                                runId: string;
+                                tenant: string;
+                                /** Format: date-time */
+                                dueAt: string;
+                            }[];
+                        };
+                        leases: {
+                            owner: string;
+                            runs: number;
+                            expired: number;
+                        }[];
+                        stuck: {
+                            runId: string;
+                            tenant?: string;
+                            /** @enum {unknown} */
+                            why: "due" | "quarantined";
+                            /** Format: date-time */
+                            since: string;
+                        }[];
+                        oldestAsk?: {
+                            runId: string;
+                            tenant?: string;
+                            requestId: string;
+                            /** Format: date-time */
+                            createdAt: string;
+                        };
+                        processes: {
+                            owner: string;
+                            /** @enum {unknown} */
+                            role: "serve" | "api" | "worker";
+                            host?: string;
+                            pid?: number;
+                            version?: string;
+                            active: number;
+                            /** Format: date-time */
+                            startedAt: string;
+                            /** Format: date-time */
+                            seenAt: string;
+                            isAlive: boolean;
+                        }[];
+                        schedules: {
+                            active: number;
+                            inactive: number;
+                            /** Format: date-time */
+                            nextAt?: string;
+                        };
+                    };
+                };
+            };
+            /** @description Cannot read the request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Missing or invalid token */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden for the role of the token */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body does not match the schema, or an Idempotency-Key was used with another request */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests or active runs; retry after the seconds in Retry-After */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal error; the server log has the cause under the traceId */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The server is stopping, is at capacity, or its store does not respond; retry after the seconds in Retry-After */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            default: components["responses"]["Refused"];
+        };
+    };
     listOperations: {
         parameters: {
             query?: {
-                action?: "token.created" | "token.rotated" | "token.revoked" | "registration.created" | "registration.changed" | "registration.removed" | "webhook.created" | "webhook.changed" | "webhook.removed" | "facet.created" | "facet.removed" | "secrets.resealed" | "settings.changed" | "runs.pruned" | "run.erased" | "erasure.completed";
+                action?: "token.created" | "token.rotated" | "token.revoked" | "registration.created" | "registration.changed" | "registration.removed" | "webhook.created" | "webhook.changed" | "webhook.removed" | "schedule.created" | "schedule.changed" | "schedule.removed" | "facet.created" | "facet.removed" | "secrets.resealed" | "settings.changed" | "runs.pruned" | "run.erased" | "erasure.completed";
                 subject?: string;
                 before?: number;
                 limit?: number;
@@ -7000,7 +7870,7 @@ export interface operations {
                             at: string;
                             by: string;
                             /** @enum {unknown} */
-                            action: "token.created" | "token.rotated" | "token.revoked" | "registration.created" | "registration.changed" | "registration.removed" | "webhook.created" | "webhook.changed" | "webhook.removed" | "facet.created" | "facet.removed" | "secrets.resealed" | "settings.changed" | "runs.pruned" | "run.erased" | "erasure.completed";
+                            action: "token.created" | "token.rotated" | "token.revoked" | "registration.created" | "registration.changed" | "registration.removed" | "webhook.created" | "webhook.changed" | "webhook.removed" | "schedule.created" | "schedule.changed" | "schedule.removed" | "facet.created" | "facet.removed" | "secrets.resealed" | "settings.changed" | "runs.pruned" | "run.erased" | "erasure.completed";
                             subject: string;
                             details: {
                                 [key: string]: unknown;

@@ -5,6 +5,7 @@ import { ClientError } from './client-error.ts'
 import { type ClientRun, createClientRun } from './client-run.ts'
 import { type RequestOutput, type RunOutput, type RunRequest, toEnvelope } from './run-request.ts'
 import { createSandboxClient, type SandboxClient } from './sandbox.ts'
+import { createSchedulesClient, type SchedulesClient } from './schedules/schedules.ts'
 import { createTasksClient, type TasksClient } from './tasks.ts'
 import {
   createMemoriesClient,
@@ -29,6 +30,7 @@ import type {
   RunSummary,
   SignedIn,
   SignInChoice,
+  SystemStatus,
 } from './types.ts'
 import { createWebhooksClient, type WebhooksClient } from './webhooks.ts'
 
@@ -112,6 +114,8 @@ export interface Client {
   readonly catalog: CatalogClient
   /** How well models satisfy their contracts. Needs the role operator. */
   health(query?: HealthQuery, options?: { readonly signal?: AbortSignal }): Promise<HealthReport>
+  /** Queue, leases, stuck runs and processes of all tenants. Needs the role operator in the tenant `default`. */
+  status(options?: { readonly signal?: AbortSignal }): Promise<SystemStatus>
   /** Only on servers with the sandbox enabled. */
   readonly sandbox: SandboxClient
   readonly signIn: SignInClient
@@ -120,6 +124,7 @@ export interface Client {
   readonly tasks: TasksClient
   readonly threads: ThreadsClient
   readonly memories: MemoriesClient
+  readonly schedules: SchedulesClient
   readonly webhooks: WebhooksClient
 }
 
@@ -151,6 +156,7 @@ export function createClient(options: ClientOptions): Client {
       facets: ({ signal } = {}) => transport.json<FacetPage>(`${api}/facets`, { signal }),
     },
     health: (query = {}, { signal } = {}) => transport.json<HealthReport>(`${api}/health`, { query, signal }),
+    status: ({ signal } = {}) => transport.json<SystemStatus>(`${api}/status`, { signal }),
     sandbox: createSandboxClient(transport),
     signIn: {
       show: ({ signal } = {}) => transport.json<SignInChoice>(`${api}/sign-in`, { signal }),
@@ -161,6 +167,7 @@ export function createClient(options: ClientOptions): Client {
     tasks: createTasksClient(transport),
     threads: createThreadsClient(transport, (runId) => open(runId)),
     memories: createMemoriesClient(transport),
+    schedules: createSchedulesClient(transport),
     webhooks: createWebhooksClient(transport),
     runs: {
       async start(

@@ -18,6 +18,7 @@ export type { RetryOptions } from './retry.ts'
 export type { FollowOptions, RunUpdate } from './run-events.ts'
 export type { RequestOutput, RunOutput, RunRequest } from './run-request.ts'
 export type { SandboxClient, SandboxMessage } from './sandbox.ts'
+export type { SchedulesClient } from './schedules/schedules.ts'
 export type { TaskOptions, TasksClient } from './tasks.ts'
 export type { MemoriesClient, SaidMessage, SayOptions, ThreadsClient } from './threads.ts'
 export type { ClientOptions } from './transport.ts'
@@ -34,6 +35,7 @@ export type {
   HealthQuery,
   HealthReport,
   Memory,
+  NewSchedule,
   NewWebhook,
   Problem,
   ProofPage,
@@ -50,8 +52,11 @@ export type {
   RunSummary,
   SandboxMetadata,
   SandboxTurn,
+  Schedule,
+  ScheduleChange,
   SignedIn,
   SignInChoice,
+  SystemStatus,
   Task,
   TaskQuery,
   Thread,

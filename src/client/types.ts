@@ -58,6 +58,13 @@ export type ThreadSummary = ThreadPages['threads'][number]
 export type Memory = MemoryPage['memories'][number]
 export type MemoryPage = Answer<'listMemories', 200>
 
+export type SystemStatus = Answer<'showStatus', 200>
+
+export type Schedule = Answer<'showSchedule', 200>
+export type SchedulePage = Answer<'listSchedules', 200>
+export type NewSchedule = operations['createSchedule']['requestBody']['content']['application/json']
+export type ScheduleChange = operations['changeSchedule']['requestBody']['content']['application/json']
+
 export type Webhook = Answer<'createWebhook', 201>
 export type WebhookPage = Answer<'listWebhooks', 200>
 export type NewWebhook = operations['createWebhook']['requestBody']['content']['application/json']

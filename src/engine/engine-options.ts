@@ -59,7 +59,7 @@ export interface EngineOptions {
   /**
    * Which runs this process executes. `all` (default): every run of the store that is due. `own`: only runs that were
    * started, answered, resumed or cancelled through this engine; for a process that lacks the capabilities of other runs.
-   * `none`: records external input only; another process on the store continues the run.
+   * `none`: stores new runs and external input only; another process on the store executes them.
    */
   readonly claim?: 'all' | 'own' | 'none'
   /** How schemas of runs are compiled; read at every use, so that the app can change it. Default: as trusted schemas. */

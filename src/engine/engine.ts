@@ -91,7 +91,7 @@ export function createEngine(options: EngineOptions): Engine {
     waiters.markActive(runId)
     runs.actors.get(runId)?.notify(seq)
   })
-  const starts = createStarts(settings, runs, () => isClosed)
+  const starts = createStarts(settings, runs, { isClosed: () => isClosed, onStored: outside.onAppended })
 
   return {
     async start(envelope, given) {

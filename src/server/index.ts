@@ -19,7 +19,7 @@ export {
 } from './auth/token.ts'
 export type { ConsoleOptions } from './console/console-files.ts'
 export { openApiDocument } from './openapi.ts'
-export type { Rate } from './overload/rate-limit.ts'
+export { createTenantQuota, type Rate } from './overload/rate-limit.ts'
 export type { Problem, ProblemIssue, ProblemIssueCode, Refusal } from './problem.ts'
 export { refusal } from './problem.ts'
 export { errorStatus, type RefusalCode, refusalTable } from './problem-table.ts'

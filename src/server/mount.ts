@@ -10,7 +10,7 @@ import { type Authenticate, authorise } from './auth/authenticate.ts'
 import { type OnceServer, readKey } from './http/idempotency.ts'
 import { findIssues, type Known, readParts, refuseIssues } from './http/read-request.ts'
 import type { Admission } from './overload/admission.ts'
-import type { RateLimit, RunQuota, UsageQuota } from './overload/rate-limit.ts'
+import type { RateLimit, RunQuota } from './overload/rate-limit.ts'
 import { getStatus, problemType, type Refusal, refusal, toProblem } from './problem.ts'
 import type { Answer, Call, EventStream, Route } from './route.ts'
 import type { Served } from './served.ts'
@@ -22,7 +22,6 @@ export interface Mounting {
   readonly authenticate: Authenticate
   readonly rateLimit: RateLimit
   readonly quota: RunQuota
-  readonly usageQuota: UsageQuota
   readonly streams: Streams
   readonly admission: Admission
   readonly metrics: Pick<Metrics, 'observeAccept' | 'observeResponse'>
@@ -242,9 +241,7 @@ async function answerCall(
     ...(keyed && { onceId: keyed.onceId }),
   }
   const execute = async () =>
-    (route.startsRun &&
-      ((await mounting.usageQuota.check(caller.tenant)) ?? (await quota.take(caller.tenant)))) ||
-    route.handle(call, served)
+    (route.startsRun && (await quota.take(caller.tenant))) || route.handle(call, served)
   return keyed ? mounting.answerOnce(keyed, execute) : execute()
 }
 

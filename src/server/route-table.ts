@@ -19,6 +19,14 @@ import { runEvents, showOutput, showRun } from './routes/run-page.ts'
 import { runResume } from './routes/run-resume.ts'
 import { runStream } from './routes/run-stream.ts'
 import { cancelRun, createRun, listRuns, triggerPolicy } from './routes/runs.ts'
+import {
+  changeSchedule,
+  createSchedule,
+  deleteSchedule,
+  listSchedules,
+  showSchedule,
+} from './routes/schedules.ts'
+import { showStatus } from './routes/status.ts'
 import { claimTask, completeTask, declineTask, listTasks, releaseTask } from './routes/tasks.ts'
 import { addMessage, listThreads, showThread } from './routes/threads.ts'
 import { createTokenRoute, listTokens, revokeToken, rotateTokenRoute } from './routes/tokens.ts'
@@ -49,6 +57,11 @@ export const coreRoutes: readonly Route[] = [
   listThreads,
   showThread,
   addMessage,
+  createSchedule,
+  listSchedules,
+  showSchedule,
+  changeSchedule,
+  deleteSchedule,
   listMemoriesRoute,
   deleteMemory,
   listTasks,
@@ -78,6 +91,7 @@ export const coreRoutes: readonly Route[] = [
   deleteWebhook,
   listDeliveries,
   retryDelivery,
+  showStatus,
   listOperations,
   eraseRoute,
   resealSecrets,

@@ -17,6 +17,7 @@ import type { RunStatus } from '../domain/status.ts'
 import type { ThreadTurn } from '../domain/thread/thread-context.ts'
 import type { TaskChange } from '../engine/input/change-task.ts'
 import type { ReplayChanges, Replayed } from '../engine/replay/replay.ts'
+import type { FiringSchedules, Schedules } from '../engine/schedules/schedules.ts'
 import type { ThreadKey } from '../engine/threads/read-thread.ts'
 import type { AgentServices } from './agents/agents.ts'
 import type { WebhookServices } from './webhooks/webhooks.ts'
@@ -129,6 +130,8 @@ export interface ServedApp {
   trigger(runId: string, given: { policyId: string; by: string }): Promise<void>
   state(runId: string): Promise<RunState>
   readonly threads: ServedThreads
+  /** Runs that start at given times; `limit` makes them subject to the quotas of the server. */
+  readonly schedules: Schedules & Partial<Pick<FiringSchedules, 'limit'>>
   /** Subscribes to partial values of a run that this process executes; of other runs there are none. */
   subscribeToPartials(runId: string, onChange: () => void): PartialSubscription
   /** Lets models stream from before `begin` until the run is over or waits. */

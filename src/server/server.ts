@@ -34,10 +34,9 @@ import { type Mounting, mountRoute, sendRefusal } from './mount.ts'
 import { type AdmissionOptions, createAdmission, createLoopLag } from './overload/admission.ts'
 import {
   createRateLimit,
-  createRunQuota,
-  createUsageQuota,
+  createTenantQuota,
   type RateOptions,
-  type UsageQuotas,
+  type TenantQuotas,
 } from './overload/rate-limit.ts'
 import { answerMalformed, fromFastify, getStatus, refusal, unreadable } from './problem.ts'
 import { createMethodLookup, type Route } from './route.ts'
@@ -68,11 +67,9 @@ export interface ServerOptions {
   readonly onError?: (cause: unknown, given: { readonly traceId: string; readonly route: string }) => void
 }
 
-export interface ServerLimits extends RateOptions, AdmissionOptions, UsageQuotas {
+export interface ServerLimits extends RateOptions, AdmissionOptions, TenantQuotas {
   /** Maximum body size in bytes. Default 1 MiB. */
   readonly bodyBytes?: number
-  /** Maximum active runs per tenant. Default 1,000. */
-  readonly runs?: number
   /** Maximum open streams. Default 2,000. */
   readonly streams?: number
   /** Maximum open streams of one tenant. Default 1,000. */
@@ -160,8 +157,7 @@ export function createServer(served: Served & ServerOptions, more: ServerOptions
       verifyJwt: jwt?.verify,
     }),
     rateLimit: createRateLimit(auth.open ? { ...noRates, ...limits } : limits),
-    usageQuota: createUsageQuota(app.store, limits, clock),
-    quota: createRunQuota(app.store, limits.runs ?? 1_000, clock),
+    quota: createTenantQuota(app.store, limits, clock),
     streams,
     admission,
     metrics: telemetry.metrics,
@@ -173,6 +169,7 @@ export function createServer(served: Served & ServerOptions, more: ServerOptions
     reportError: (cause, request) =>
       options.onError?.(cause, { traceId: known(request).traceId, route: request.routeOptions.url ?? '' }),
   }
+  app.schedules.limit?.(async (tenant) => (await mounting.quota.take(tenant))?.detail)
   const fastify = mountRoutes(routes, mounting, { limits, isOpen, cors, findFile })
   let address: string | undefined
   let closing: Promise<void> | undefined

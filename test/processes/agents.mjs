@@ -77,6 +77,19 @@ export const gated = defineCapability({
   },
 })
 
+/** The same, and it may be done again: a process that dies leaves it to another. */
+export const waits = defineCapability({
+  capabilityId: 'waits',
+  inputContract: { type: 'object' },
+  outputContract: text,
+  idempotent: true,
+  async run(_inputs, context) {
+    mark('waits', context)
+    while (!existsSync(`${process.env['EFFECTS_FILE']}.gate`)) await pause(20)
+    return { text: 'Tea' }
+  },
+})
+
 /** The first time longer than any process waits at shutdown. */
 export const long = defineCapability({
   capabilityId: 'long',

@@ -68,6 +68,38 @@ const rights: { readonly [operation: string]: Row } = {
     other: 404,
     ask: () => ({ path: `${api}/memories/none`, method: 'DELETE' }),
   },
+  createSchedule: {
+    allowed: ['operator', 'admin'],
+    own: 201,
+    other: 201,
+    ask: () => post('/schedules', { cron: '0 7 * * *', ...start() }),
+  },
+  listSchedules: { allowed: everybody, own: 200, other: 200, ask: () => ({ path: `${api}/schedules` }) },
+  showSchedule: {
+    allowed: everybody,
+    own: 200,
+    other: 404,
+    ask: () => ({ path: `${api}/schedules/nightly` }),
+  },
+  changeSchedule: {
+    allowed: ['operator', 'admin'],
+    own: 200,
+    other: 404,
+    ask: () => ({ path: `${api}/schedules/nightly`, method: 'PATCH', body: { isPaused: true } }),
+  },
+  deleteSchedule: {
+    allowed: ['operator', 'admin'],
+    own: 404,
+    other: 404,
+    ask: () => ({ path: `${api}/schedules/none`, method: 'DELETE' }),
+  },
+  showStatus: {
+    allowed: ['operator', 'admin'],
+    own: 200,
+    // It covers all tenants.
+    other: 403,
+    ask: () => ({ path: `${api}/status` }),
+  },
   listThreads: { allowed: everybody, own: 200, other: 200, ask: () => ({ path: `${api}/threads` }) },
   showThread: { allowed: everybody, own: 404, other: 404, ask: () => ({ path: `${api}/threads/none` }) },
   addMessage: {
@@ -308,6 +340,7 @@ async function own({ call, app }: Served): Promise<Own> {
     tenant: 'default',
     name: 'old',
   })
+  await app.schedules.add({ scheduleId: 'nightly', cron: '0 7 * * *', ...start() })
   const hook = await app.webhooks!.create({ tenant: 'default', by: 'ann' }, { url: 'http://127.0.0.1:9/' })
   return {
     tokenId: row.tokenId,

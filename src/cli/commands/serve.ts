@@ -20,6 +20,7 @@ Examples:
   proviso serve --dev                                      try it on your own machine
   FLEX_TOKEN=$(openssl rand -hex 32) proviso serve         one user, runs in ./proviso.db
   proviso serve --store postgres://… --host 0.0.0.0        several processes on one database
+  proviso serve --store postgres://… --no-execute          the API alone, beside workers
   proviso serve --planner auto --planner-model openai/gpt-5
   proviso serve --use agents.mjs --cors https://console.example
 
@@ -32,6 +33,7 @@ export function addServeCommand(program: Command): void {
     .description('start the HTTP API and execute the runs in the store')
     .option('--port <n>', `port to listen on; 0 for a free one (default: $PROVISO_PORT, else 3003)`, port)
     .option('--host <address>', 'address to listen on (default: $PROVISO_HOST, else 127.0.0.1)')
+    .option('--no-execute', 'serve the API only, and leave the runs to `proviso worker`')
     .option('--dev', 'development mode: no token, loopback only')
     .option('--cors <origin>', 'allow this origin; repeatable (default: $PROVISO_CORS)', collect, [])
     .option('--config <file>', 'settings file (default: $PROVISO_CONFIG, else proviso.toml here or above)')

@@ -1,10 +1,8 @@
 /** Runs the server of `proviso serve`: a store, an app on it, the routes, and a graceful shutdown. */
-import { providersFromKeys } from '../../adapters/models/index.ts'
-import { type App, createApp, fallbackModel, openStore } from '../../app.ts'
+import type { App } from '../../app.ts'
 import { ProvisoError } from '../../base/errors/error.ts'
-import { pick } from '../../base/json.ts'
 import type { Store } from '../../domain/ports/store.ts'
-import { commaList, type EnvConfig, readEnv } from '../../env.ts'
+import { commaList, type EnvConfig } from '../../env.ts'
 import type { Config } from '../../pipeline/index.ts'
 import {
   createServer,
@@ -17,113 +15,51 @@ import {
 } from '../../server/index.ts'
 import { env as own } from '../env.ts'
 import { exitCode } from '../exit-codes.ts'
-import { noteUnusedSettings, readSettings } from '../input/config-option.ts'
-import { printMcpLog } from '../input/mcp-servers.ts'
-import { readWork } from '../input/read-work.ts'
 import { onInterrupt } from '../interrupt.ts'
-import { createMissingCapabilityNotice } from '../missing-capabilities.ts'
 import { readPort } from '../options/option-parsers.ts'
-import { chooseLastingStore, type StoreChoice } from '../options/store-option.ts'
-import { colors, printNote, printText, refuse } from '../print.ts'
+import type { StoreChoice } from '../options/store-option.ts'
+import { colors, printNote, printText } from '../print.ts'
 import { commandLine } from '../shell.ts'
 import { findConsole, version } from '../version.ts'
-import { chooseModels, chooseServedPlanner } from './choose-models.ts'
-import {
-  chooseJwt,
-  chooseSignIn,
-  chooseWebhooks,
-  findInvalidVariables,
-  findUnusedVariables,
-  serverLimits,
-  settingFlags,
-} from './serve-settings.ts'
-import { recordSettings, startRetention } from './upkeep.ts'
+import { type AppFlags, attemptGraceMs, isOn, withApp } from './open-app.ts'
+import { chooseJwt, chooseSignIn, serverLimits } from './serve-settings.ts'
 
-export interface ServeFlags {
+export interface ServeFlags extends AppFlags {
   readonly port?: number
   readonly host?: string
-  readonly store?: string
-  readonly dev?: true
-  readonly use: readonly string[]
-  readonly preset?: readonly string[]
   readonly cors: readonly string[]
-  readonly config?: string
+  /** `false`: the runs are left to workers. */
+  readonly execute?: boolean
 }
 
 /** Graceful shutdown: time limits for requests and, in parallel, attempts; the total, with closing the store, stays below ten seconds. */
-const grace = { requests: 2_000, attempts: 4_000, all: 9_500 } as const
+const grace = { requests: 2_000, attempts: attemptGraceMs, all: 9_500 } as const
 
 export async function serve(flags: ServeFlags): Promise<number> {
-  const env = readEnv()
-  const misread = findInvalidVariables(own.settings)
-  const choice = chooseLastingStore(flags.store)
-  const settings = await readSettings({
-    ...(flags.config !== undefined && { config: flags.config }),
-    flags: settingFlags({ ...flags }),
-  })
-  if ('unreadable' in settings) return refuse(settings.unreadable)
-  const { config } = settings
-  const work = await readWork(pick(flags, ['use', 'preset', 'config']))
-  if ('unreadable' in work) return refuse(work.unreadable)
-  const store = await openStore(choice.spec, {
-    ledger: env.ledger === '1' || config.aros.correctionLedgerEnabled,
-  })
-  try {
+  let server: Server | undefined
+  const check = async (store: Store, env: EnvConfig, config: Config) => {
     if (!flags.dev && config.serve.auth === undefined) await requireTokens(store, env)
-    await recordSettings(store, config)
-    const { capabilities, facets, stages = [] } = work
-    const { note, ...models } = await chooseModels(env, { dev: flags.dev === true })
-    const defaultModel = models.defaultModel ?? env.defaultModel ?? fallbackModel
-    const providers = providersFromKeys(env)
-    const planned = chooseServedPlanner(config.serve.planner, { providers, defaultModel })
-    const tracing = { captureContent: isOn(env.captureContent) }
-    let server: Server | undefined
-    const http = {
-      allowLoopback: flags.dev ?? false,
-      allow: commaList(env.agentHosts),
-      maxBytes: config.serve.server.answerBytes,
-      // An in-memory store keeps nothing that could leak later.
-      ...(flags.dev && !choice.forgets && { clearSecrets: warnClearSecret }),
-      // In development, agents run on this machine and can call the server's own address.
-      callbackUrl: env.publicUrl ?? (() => (flags.dev ? server?.address : undefined)),
-    }
-    const options = {
-      store,
-      capabilities,
-      facets,
-      stages,
-      env,
-      tracing,
-      http,
-      webhooks: chooseWebhooks(config.serve.webhooks, env),
-      ...models,
-      planner: planned.planner,
-      threads: config.serve.threads,
-      storeRaw: config.aros.storeRaw,
-      ...(work.mcp && { mcp: work.mcp, onMcpLog: printMcpLog }),
-    }
-    const app = await createApp({
-      untrustedSchemas: true,
-      ...options,
-      onCrash: reportCrash,
-      onMissing: createMissingCapabilityNotice(printNote),
-    })
-    const onServer = (made: Server) => {
-      server = made
-    }
-    const retention = startRetention(store, config.serve.retention, (cause) => reportCrash('', cause))
-    const unused = noteUnusedSettings(config.aros, 'the runs of a server') ?? []
-    const notes = [note, planned.note, ...misread, ...findUnusedVariables(own.settings), unused].flat()
-    try {
-      return await serveApp(app, env, { ...flags, notes, choice, settings: config, onServer })
-    } finally {
-      await retention.stop()
-      await app.close({ graceMs: grace.attempts })
-    }
-  } finally {
-    await store.close()
   }
+  const claim = flags.execute === false ? 'none' : 'all'
+  const onServer = (made: Server) => {
+    server = made
+  }
+  return withApp(
+    flags,
+    {
+      role: claim === 'none' ? 'api' : 'serve',
+      check,
+      choose: () => ({ claim }),
+      findAddress: () => server?.address,
+    },
+    ({ app, env, config, ...opened }) => {
+      const notes = claim === 'none' ? [...opened.notes, apiOnly] : opened.notes
+      return serveApp(app, env, { ...flags, ...opened, notes, settings: config, onServer })
+    },
+  )
 }
+
+const apiOnly = 'This process executes no runs: start `proviso worker` on the same store.'
 
 async function serveApp(
   app: App,
@@ -215,26 +151,13 @@ async function requireTokens(store: Store, { flexToken }: EnvConfig): Promise<vo
   })
 }
 
-function warnClearSecret(): void {
-  printNote(
-    colors.yellow(
-      'Development mode: the signing key of an agent was stored unencrypted. Set PROVISO_SECRET_KEY to encrypt it.',
-    ),
-  )
-}
-
-function reportCrash(runId: string, cause: unknown): void {
-  const what = runId === '' ? 'The store does not respond' : `Cannot continue run ${runId} here`
-  printNote(`${colors.red('error')} ${what}: ${cause instanceof Error ? cause.message : String(cause)}`)
-}
-
 function reportError(cause: unknown, { traceId, route }: { traceId: string; route: string }): void {
   const text = cause instanceof Error ? (cause.stack ?? cause.message) : String(cause)
   printNote(`${colors.red('error')} ${route} ${traceId}: ${text}`)
 }
 
 /** Forces the process to exit when shutdown exceeds its limit. */
-function leaveAfter(ms: number): void {
+export function leaveAfter(ms: number): void {
   setTimeout(() => {
     printNote('Shutdown timed out; exiting.')
     process.exit(exitCode('internal'))
@@ -244,7 +167,7 @@ function leaveAfter(ms: number): void {
 // Ends a serving process: gracefully on the first signal, at once on the second or on an unexpected error.
 
 /** Resolves on the first SIGTERM or Ctrl-C; the next one, of either kind, exits at once. */
-function waitForStopSignal(): Promise<'SIGTERM' | 'SIGINT'> {
+export function waitForStopSignal(): Promise<'SIGTERM' | 'SIGINT'> {
   return new Promise((resolve) => {
     let isStopping = false
     const onSignal = (signal: 'SIGTERM' | 'SIGINT') => {
@@ -261,7 +184,7 @@ function waitForStopSignal(): Promise<'SIGTERM' | 'SIGINT'> {
  * Crash-only design: after an unexpected error the state of the process is unknown. Exiting is safe, because everything
  * acknowledged is in the store and every run is claimed again.
  */
-function exitOnUnexpectedError(): void {
+export function exitOnUnexpectedError(): void {
   const leave = (what: string) => (cause: unknown) => {
     printNote(`${what}: ${cause instanceof Error ? (cause.stack ?? cause.message) : String(cause)}`)
     process.exit(exitCode('internal'))
@@ -296,8 +219,4 @@ export function getSandboxRoutes(env: EnvConfig, app: App): readonly Route[] {
   if (!isOn(env.sandbox)) return []
   const { sandboxTemplateDir: templateDir } = env
   return sandboxRoutes({ generate: app.generate, ...(templateDir !== undefined && { templateDir }) })
-}
-
-export function isOn(flag: string | undefined): boolean {
-  return flag !== undefined && /^(1|true|yes|on)$/i.test(flag)
 }

@@ -1,11 +1,20 @@
 /**
- * Small documents that a server keeps beside the runs, such as webhooks, their deliveries and calls that workers take. A
+ * Small documents that a server keeps beside the runs, such as webhooks, their deliveries, schedules and calls that workers take. A
  * document may belong to a run, is deleted with it, and may be due at a time, by the store's clock.
  */
 import type { Json } from '../../base/json.ts'
 import type { NewOperation } from './operations.ts'
 
-const documentKinds = ['webhook', 'delivery', 'facet', 'call', 'message', 'memory'] as const
+const documentKinds = [
+  'webhook',
+  'delivery',
+  'facet',
+  'call',
+  'message',
+  'memory',
+  'schedule',
+  'process',
+] as const
 
 export type DocumentKind = (typeof documentKinds)[number]
 

@@ -1,5 +1,5 @@
 /**
- * The operations audit of a store: who changed tokens, settings and registrations, and who deleted runs. One hash chain for
+ * The operations audit of a store: who changed tokens, settings, schedules and registrations, and who deleted runs. One hash chain for
  * the whole store: each row contains the hash of the one before, so that a row cannot be changed, inserted or removed
  * without breaking all later ones. Erased runs leave a row here (a tombstone), so that the chain stays verifiable.
  */
@@ -17,6 +17,9 @@ export const operationActions = [
   'webhook.created',
   'webhook.changed',
   'webhook.removed',
+  'schedule.created',
+  'schedule.changed',
+  'schedule.removed',
   'facet.created',
   'facet.removed',
   'secrets.resealed',

@@ -268,6 +268,20 @@ export interface TenantUsage {
   readonly costUsd: number
 }
 
+/** What waits in the store, and who works on it; of all tenants. */
+export interface QueueStatus {
+  /** The time, by the store's clock. */
+  readonly now: number
+  /** Runs that are not over, by status. */
+  readonly runs: Readonly<Partial<Record<RunStatus, number>>>
+  /** Runs that could be claimed now and are not. */
+  readonly due: number
+  /** The runs that have waited longest, earliest first, at most 10. */
+  readonly oldestDue: readonly { readonly runId: string; readonly tenant: string; readonly dueAt: number }[]
+  /** Owners of leases, most runs first. `expired`: runs whose lease has ended: the owner is dead or late. */
+  readonly leases: readonly { readonly owner: string; readonly runs: number; readonly expired: number }[]
+}
+
 /** Encrypting the sealed secrets of runs with the newest key. */
 export interface ResealRuns {
   /** Only runs of this tenant. Default: all. */
@@ -355,6 +369,8 @@ export interface Store {
   replaceReferences?(request: ReplaceReferences): Promise<ResealedRuns>
   /** The same with the keys of an app, which alone knows them; recorded in the operations audit under `by`. */
   resealRuns?(request: ResealRuns & { readonly by: string }): Promise<ResealedRuns>
+  /** What waits, and who has leases, for operators. Absent: the store cannot say. */
+  inspectQueue?(): Promise<QueueStatus>
   /** Adds up what a tenant has stored and used, for quotas; a store without it has no such quotas. `from`: milliseconds since 1970. */
   usage?(query: { readonly tenant: string; readonly from: number }): Promise<TenantUsage>
 

@@ -33,7 +33,10 @@ export interface RunPoller {
 }
 
 const claimSize = 32
-/** In a long backlog, other tenants are looked for in every so many pages: the look passes over the whole backlog. */
+/**
+ * In a long backlog, runs of other tenants are claimed after every so many pages, because that query passes over the whole
+ * backlog: stores return the oldest first, and the tenant of thousands of due runs must not keep the others waiting.
+ */
 const pagesPerLook = 8
 /** Lower bound between polls: a run that is due but leased to another process must not cause a tight loop. */
 const shortestPause = 50
@@ -69,16 +72,14 @@ export function createRunPoller(options: RunPollerOptions): RunPoller {
     return (await Promise.all(claims)).flat()
   }
 
-  const takeClaims = (claims: readonly Claim[]) => reportClaims(claims, options, () => closed)
-
-  /**
-   * Claims runs of other tenants than these: stores return the oldest first, and the tenant of thousands of due runs must not
-   * keep the others waiting until all of these are claimed.
-   */
-  const claimOfOthers = async (claims: readonly Claim[]): Promise<void> => {
-    if (closed) return
-    const tenants = new Set(claims.map(({ tenant }) => tenant))
-    await takeClaims(await claim([...tenants]))
+  /** Reports claims; claims that arrive after `close` are released, so that another process need not wait for their leases. */
+  const takeClaims = async (claims: readonly Claim[]): Promise<void> => {
+    const late: Claim[] = []
+    for (const each of claims) {
+      if (closed) late.push(each)
+      else options.onClaim(each)
+    }
+    await Promise.all(late.map(({ runId, lease }) => store.release(runId, lease)))
   }
 
   const poll = async () => {
@@ -87,7 +88,8 @@ export function createRunPoller(options: RunPollerOptions): RunPoller {
         const claims = await claim()
         await takeClaims(claims)
         full = !own && claims.length === claimSize
-        if (full && pages % pagesPerLook === 0) await claimOfOthers(claims)
+        if (full && !closed && pages % pagesPerLook === 0)
+          await takeClaims(await claim([...new Set(claims.map(({ tenant }) => tenant))]))
       }
       const next = own ? undefined : await store.nextWake({ except: options.excludedRuns() })
       if (next !== undefined) wakeAt(Math.max(next, clock.now() + shortestPause))
@@ -134,18 +136,4 @@ export function createRunPoller(options: RunPollerOptions): RunPoller {
     },
     end: () => cancelRenewal(),
   }
-}
-
-/** Reports claims, and releases the ones that arrive after `close`, so that another process need not wait for their leases. */
-async function reportClaims(
-  claims: readonly Claim[],
-  { store, onClaim }: Pick<RunPollerOptions, 'store' | 'onClaim'>,
-  isClosed: () => boolean,
-): Promise<void> {
-  const late: Claim[] = []
-  for (const each of claims) {
-    if (isClosed()) late.push(each)
-    else onClaim(each)
-  }
-  await Promise.all(late.map(({ runId, lease }) => store.release(runId, lease)))
 }

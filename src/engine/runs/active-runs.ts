@@ -8,8 +8,8 @@ import { ProvisoError } from '../../base/errors/error.ts'
 import { settleWithin } from '../../base/time/clock.ts'
 import type { Envelope } from '../../domain/envelope.ts'
 import type { LeftNotice } from '../../domain/event/lifecycle.ts'
-import type { EventPayloads } from '../../domain/event.ts'
-import { begin } from '../../domain/run/fold.ts'
+import type { EventPayloads, NewEvent } from '../../domain/event.ts'
+import { applyEvent, begin } from '../../domain/run/fold.ts'
 import type { RunState } from '../../domain/run.ts'
 import { schemaHash } from '../../schema/hash.ts'
 import type { ClaimBackOff } from '../claim/claim-back-off.ts'
@@ -19,7 +19,7 @@ import type { Engine, StartOptions } from '../engine-options.ts'
 import { fact } from '../events.ts'
 import type { Changes, RunWaiters } from '../journal/journal.ts'
 import type { Lifecycle } from '../journal/lifecycle-listeners.ts'
-import { firstTimer, getRunStatus } from '../journal/run-head.ts'
+import { buildRunHead, firstTimer, getRunStatus } from '../journal/run-head.ts'
 import { createFairReads } from '../run-loop/fair-reads.ts'
 import { createActor } from '../run-loop/run-actor.ts'
 import type { Actor, ActorContext, Origin } from '../run-loop/run-actor-context.ts'
@@ -180,24 +180,34 @@ interface Starts {
   close(): void
 }
 
+interface StartParts {
+  readonly isClosed: () => boolean
+  /** Called when the first events of a run are in the store that another process executes. */
+  readonly onStored: (state: RunState, events: readonly NewEvent[]) => void
+}
+
 export function createStarts(
   settings: EngineSettings,
   runs: Pick<ActiveRuns, 'actors' | 'own' | 'execute' | 'dismiss'>,
-  isClosed: () => boolean,
+  { isClosed, onStored }: StartParts,
 ): Starts {
   const { claim, newId, clock, answerMs } = settings
   /** Runs being written to the store, and how their start is rejected. */
   const creating = new Map<string, { readonly settled: Promise<void>; readonly refuse: Refuse }>()
   const start: Engine['start'] = async (envelope, given = {}) => {
-    if (claim === 'none')
-      throw new ProvisoError('option/invalid', 'Cannot start a run: this engine claims no runs', {
-        hint: 'Open it with claim: "all" or "own"',
-      })
     const runId = given.runId ?? newId()
     const until = clock.now() + answerMs
+    const late = () => unanswered(runId, answerMs)
+    if (claim === 'none') {
+      const { state, events } = await settleWithin(storeNew(settings, { runId, envelope, given }), {
+        ...{ clock, until, late },
+      })
+      onStored(state, events)
+      return runId
+    }
     if (settings.updateCatalog)
       await settleWithin(settings.updateCatalog(given.tenant ?? 'default'), {
-        ...{ clock, until, late: () => unanswered(runId, answerMs) },
+        ...{ clock, until, late },
       })
     // A concurrent start with the same id may still fail: only after it ends is it known whether the run exists.
     for (let other = creating.get(runId); other; other = creating.get(runId)) {
@@ -235,25 +245,44 @@ export function createStarts(
   }
 }
 
+interface NewStart {
+  readonly runId: string
+  readonly envelope: Envelope
+  readonly given: StartOptions
+}
+
+/** The first events of a run, and its state before the opening ones. */
+function openRun(settings: EngineSettings, { runId, envelope, given }: NewStart) {
+  const { tenant = 'default' } = given
+  const context = settings.decisionContext(tenant)
+  const payload = toStartPayload(settings, envelope, { ...given, runId, tenant: given.tenant })
+  const first = fact('start', payload, { now: context.now, planVersion: 0 })
+  const state = begin(runId, first, settings.compileOptions)
+  return { tenant, now: context.now, first, state, opening: openingFacts(state, context) }
+}
+
+/** Stores a new run without a lease: it is due at once, and another process claims it. */
+async function storeNew(settings: EngineSettings, start: NewStart) {
+  const { tenant, now, first, state, opening } = openRun(settings, start)
+  for (const event of opening) applyEvent(state, event)
+  const events = [first, ...opening]
+  const { runId } = start
+  const isStored = await settings.store.create({ runId, tenant, events, head: buildRunHead(state, now) })
+  if (!isStored) throw runExists(runId)
+  return { state, events }
+}
+
 type Refuse = (cause: unknown) => void
 
 /** Executes a new run in an actor. `stored` resolves when the run is in the store, and rejects when it is refused. */
 function executeNew(
   settings: EngineSettings,
   { own, execute }: Pick<ActiveRuns, 'own' | 'execute'>,
-  {
-    runId,
-    envelope,
-    given,
-  }: { readonly runId: string; readonly envelope: Envelope; readonly given: StartOptions },
+  start: NewStart,
 ): { readonly stored: Promise<void>; readonly refuse: Refuse } {
-  const { claim, decisionContext } = settings
-  const { tenant = 'default' } = given
-  const { now } = decisionContext(tenant)
-  const payload = toStartPayload(settings, envelope, { ...given, runId, tenant: given.tenant })
-  const first = fact('start', payload, { now, planVersion: 0 })
-  const state = begin(runId, first, settings.compileOptions)
-  const opening = openingFacts(state, decisionContext(tenant))
+  const { claim } = settings
+  const { runId } = start
+  const { tenant, first, state, opening } = openRun(settings, start)
   let refuse: Refuse = () => {}
   const stored = new Promise<void>((resolve, reject) => {
     refuse = reject

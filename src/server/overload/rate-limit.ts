@@ -118,11 +118,7 @@ const freshMs = { some: 1_000, none: 50 } as const
 /** Maximum tenants whose count or sums are cached; the oldest entry is evicted. */
 const mostTenants = 1_000
 
-export function createRunQuota(
-  store: Pick<Store, 'runs'>,
-  most: number,
-  { now }: Pick<Clock, 'now'>,
-): RunQuota {
+function createRunQuota(store: Pick<Store, 'runs'>, most: number, { now }: Pick<Clock, 'now'>): RunQuota {
   const counts = new Map<string, Count>()
   /** Counts in progress: concurrent requests of a tenant share one query. */
   const counting = new Map<string, Promise<Count>>()
@@ -164,7 +160,7 @@ export function createRunQuota(
  * cached for a few seconds, so a tenant may exceed a quota by what it starts meanwhile; runs that are accepted are carried
  * out. `constraints.maxCostUsd` and `maxTokens` of an envelope limit a single run exactly.
  */
-export interface UsageQuotas {
+interface UsageQuotas {
   /** Stored characters of events and values of one tenant. Default: no limit. */
   readonly storedChars?: number
   /** Tokens of models of one tenant in 24 hours. Default: no limit. */
@@ -173,7 +169,7 @@ export interface UsageQuotas {
   readonly dailyUsd?: number
 }
 
-export interface UsageQuota {
+interface UsageQuota {
   /** Returns why the tenant may not start another run. */
   check(tenant: string): Promise<Refusal | undefined>
 }
@@ -182,7 +178,7 @@ const dayMs = 24 * 3_600_000
 /** How long sums are cached. */
 const sumsMs = 5_000
 
-export function createUsageQuota(
+function createUsageQuota(
   store: Pick<Store, 'usage' | 'name'>,
   quotas: UsageQuotas,
   { now }: Pick<Clock, 'now'>,
@@ -234,4 +230,16 @@ export function createUsageQuota(
       return undefined
     },
   }
+}
+
+export interface TenantQuotas extends UsageQuotas {
+  /** Maximum active runs per tenant. Default 1,000. */
+  readonly runs?: number
+}
+
+/** All quotas of tenants: what they have used, then how many runs they have. */
+export function createTenantQuota(store: Store, quotas: TenantQuotas, clock: Pick<Clock, 'now'>): RunQuota {
+  const usage = createUsageQuota(store, quotas, clock)
+  const runs = createRunQuota(store, quotas.runs ?? 1_000, clock)
+  return { take: async (tenant) => (await usage.check(tenant)) ?? runs.take(tenant) }
 }

@@ -128,6 +128,23 @@ export function watchServer(registry: Registry, { app, lag, queue, streams, cloc
       if (runs !== undefined) this.set(runs.length)
     },
   })
+  const lagOfRuns = new Gauge({
+    name: 'proviso_queue_lag_ms',
+    help: 'How long the oldest due run of the store waits; 0 if none is due',
+    registers: [registry],
+  })
+  new Gauge({
+    name: 'proviso_runs_due',
+    help: 'Runs in the store that could be claimed now and are not',
+    registers: [registry],
+    // One query for both.
+    async collect() {
+      const found = app.store.inspectQueue && (await waitBriefly(app.store.inspectQueue()))
+      if (found === undefined) return
+      this.set(found.due)
+      lagOfRuns.set(Math.max(0, found.now - (found.oldestDue[0]?.dueAt ?? found.now)))
+    },
+  })
   gauge('proviso_workers', 'Worker threads for untrusted text', () => getPoolStats().threads)
   gauge('proviso_workers_busy', 'Worker threads that work', () => getPoolStats().busy)
   gauge('proviso_workers_queued', 'Texts that wait for a worker thread', () => getPoolStats().queued)

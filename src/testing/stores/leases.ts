@@ -13,6 +13,35 @@ export function leaseSuite({ test, expect }: Suite): void {
   const append = async (store: Store, expectedSeq: number, lease: Lease, release = false) =>
     store.append({ runId: 'r', expectedSeq, events: [logEvent(1)], head: runningHead, lease, release })
 
+  test('counts what is due and who has leases', async ({ store, elapse }) => {
+    if (store.inspectQueue === undefined) return
+    const none = await store.inspectQueue()
+    expect(none).toEqual({ now: none.now, runs: {}, due: 0, oldestDue: [], leases: [] })
+    const begin = (runId: string, head: object) =>
+      store.create(newRun(runId, { tenant: 't-1', head: { ...runningHead, ...head } }))
+    await begin('early', { wakeAt: 1 })
+    await begin('late', { wakeAt: 2 })
+    await begin('later', { wakeAt: 9_999_999_999_999 })
+    await store.create(newRun('asks', { head: { status: 'awaiting_hitl', planVersion: 1 } }))
+    await store.create(newRun('over', { head: { status: 'completed', planVersion: 1 } }))
+    const due = await store.inspectQueue()
+    expect(due.runs).toEqual({ running: 3, awaiting_hitl: 1 })
+    expect([due.due, due.leases]).toEqual([2, []])
+    expect(due.oldestDue).toEqual([
+      { runId: 'early', tenant: 't-1', dueAt: 1 },
+      { runId: 'late', tenant: 't-1', dueAt: 2 },
+    ])
+    await store.claim({ owner: 'b', leaseMs, limit: 1, runId: 'late' })
+    await elapse(leaseMs + 1)
+    await store.claim({ owner: 'a', leaseMs: 60_000, limit: 1, runId: 'early' })
+    const held = await store.inspectQueue()
+    expect([held.due, held.oldestDue]).toEqual([0, []])
+    expect(held.leases).toEqual([
+      { owner: 'a', runs: 1, expired: 0 },
+      { owner: 'b', runs: 1, expired: 1 },
+    ])
+  })
+
   test('assigns due runs to one owner', async ({ store, elapse }) => {
     const created = await store.create(newRun('r'))
     expect(created).toBe(true)

@@ -16,12 +16,13 @@ import type {
   OutputRow,
   Prune,
   Pruned,
+  QueueStatus,
   SnapshotRow,
   Store,
   TenantUsage,
   ThreadRow,
 } from '../../../domain/ports/store.ts'
-import { isTerminal, terminalStatuses } from '../../../domain/status.ts'
+import { isTerminal, type RunStatus, terminalStatuses } from '../../../domain/status.ts'
 import {
   appended,
   claimed,
@@ -113,6 +114,7 @@ export function createMemoryStore({ clock = systemClock, ledger = false }: Memor
     onChange: (listener) => state.listeners.add(listener),
     ...(ledger && { ledger: { list: async (query) => listCorrections(state.corrections, query) } }),
     usage: async (query) => addUsage(openRuns(state).values(), query),
+    inspectQueue: async () => inspectQueue(openRuns(state).values(), clock.now()),
     sample: async (query) => sampleRuns(openRuns(state).values(), query),
     prune: async (request) => pruneRuns(state, request, records),
     findRunsAbout: async (query) => findRunsAbout(state, query),
@@ -121,6 +123,30 @@ export function createMemoryStore({ clock = systemClock, ledger = false }: Memor
       state.closed = true
       state.listeners.clear()
     },
+  }
+}
+
+function inspectQueue(runs: Iterable<MemoryRun>, now: number): QueueStatus {
+  const open = [...runs].map(({ head }) => head).filter(({ status }) => !isTerminal(status))
+  const counts: Partial<Record<RunStatus, number>> = {}
+  for (const { status } of open) counts[status] = (counts[status] ?? 0) + 1
+  const due = open
+    .flatMap(({ runId, tenant, owner, wakeAt }) =>
+      owner === undefined && wakeAt !== undefined && wakeAt <= now ? [{ runId, tenant, dueAt: wakeAt }] : [],
+    )
+    .sort((one, other) => one.dueAt - other.dueAt || order(one.runId, other.runId))
+  const leases = new Map<string, { owner: string; runs: number; expired: number }>()
+  for (const { owner, leaseUntil = 0 } of open) {
+    if (owner === undefined) continue
+    const { runs = 0, expired = 0 } = leases.get(owner) ?? {}
+    leases.set(owner, { owner, runs: runs + 1, expired: expired + (leaseUntil <= now ? 1 : 0) })
+  }
+  return {
+    now,
+    runs: counts,
+    due: due.length,
+    oldestDue: due.slice(0, 10),
+    leases: [...leases.values()].sort((one, other) => other.runs - one.runs || order(one.owner, other.owner)),
   }
 }
 

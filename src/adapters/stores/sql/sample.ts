@@ -1,7 +1,8 @@
-/** Figures of a database, for health checks and quotas: a few sums over spans, events and values, one pass each. */
+/** Figures of a database, for health checks, quotas and operators: a few sums over runs, spans, events and values, one pass each. */
 import { type Kysely, type SelectQueryBuilder, sql } from 'kysely'
 import type { Sample, SampleGroup, SampleQuery } from '../../../domain/ports/sample.ts'
-import type { Store, TenantUsage } from '../../../domain/ports/store.ts'
+import type { QueueStatus, Store, TenantUsage } from '../../../domain/ports/store.ts'
+import { type RunStatus, terminalStatuses } from '../../../domain/status.ts'
 import { slotWidth } from '../projections/span-health.ts'
 import type { SqlDialect } from './dialects/sql-dialect.ts'
 import type { SqlDriver } from './sql-driver.ts'
@@ -173,5 +174,67 @@ export function createUsage({ builder: db, dialect, run }: SqlDriver): NonNullab
         costUsd: Number(used?.cost ?? 0),
       }
       return usage
+    })
+}
+
+const mostOldest = 10
+
+/** Counts what is due and who has leases. Runs that are over are not read through the index of due runs. */
+export function createQueueInspection({ builder: db, dialect, run, now }: SqlDriver) {
+  const time = () => dialect.now(() => now())
+  const isFree = () => sql<boolean>`due_at <= ${time()} and lease_owner is null`
+  const statements = {
+    now: () => db.selectNoFrom(time().as('now')).compile(),
+    runs: () =>
+      db
+        .selectFrom('flex_runs')
+        .select(['status', sql<unknown>`count(*)`.as('runs')])
+        .where('status', 'not in', terminalStatuses)
+        .groupBy('status')
+        .compile(),
+    due: () => db.selectFrom('flex_runs').select(sql<unknown>`count(*)`.as('runs')).where(isFree()).compile(),
+    oldest: () =>
+      db
+        .selectFrom('flex_runs')
+        .select(['run_id', 'tenant', 'due_at'])
+        .where(isFree())
+        .orderBy('due_at')
+        .orderBy('run_id')
+        .limit(mostOldest)
+        .compile(),
+    leases: () =>
+      db
+        .selectFrom('flex_runs')
+        .select([
+          'lease_owner as owner',
+          sql<unknown>`count(*)`.as('runs'),
+          sql<unknown>`sum(case when lease_until <= ${time()} then 1 else 0 end)`.as('expired'),
+        ])
+        .where('lease_owner', 'is not', null)
+        .where('due_at', 'is not', null)
+        .groupBy('lease_owner')
+        .compile(),
+  }
+  return (): Promise<QueueStatus> =>
+    run(function* () {
+      const [now] = yield* ask<{ now: unknown }>(statements.now())
+      const runs = yield* ask<{ status: RunStatus; runs: unknown }>(statements.runs())
+      const [due] = yield* ask<{ runs: unknown }>(statements.due())
+      const oldest = yield* ask<{ run_id: string; tenant: string; due_at: unknown }>(statements.oldest())
+      const leases = yield* ask<{ owner: string; runs: unknown; expired: unknown }>(statements.leases())
+      // Counts come as text from PostgreSQL.
+      return {
+        now: Number(now?.now ?? 0),
+        runs: Object.fromEntries(runs.map((row) => [row.status, Number(row.runs)])),
+        due: Number(due?.runs ?? 0),
+        oldestDue: oldest.map((row) => ({
+          runId: row.run_id,
+          tenant: row.tenant,
+          dueAt: Number(row.due_at),
+        })),
+        leases: leases
+          .map((row) => ({ owner: row.owner, runs: Number(row.runs), expired: Number(row.expired) }))
+          .sort((one, other) => other.runs - one.runs || (one.owner < other.owner ? -1 : 1)),
+      }
     })
 }

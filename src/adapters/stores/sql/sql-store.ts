@@ -26,7 +26,7 @@ import {
   type Values,
 } from './rows/rows.ts'
 import { toSpan } from './rows/span-rows.ts'
-import { createSample, createUsage } from './sample.ts'
+import { createQueueInspection, createSample, createUsage } from './sample.ts'
 import type { SqlDriver } from './sql-driver.ts'
 import { createSqlRecords } from './sql-records.ts'
 import { createLeaseStatements } from './statements/lease-statements.ts'
@@ -85,6 +85,7 @@ export function createSqlStore(driver: SqlDriver): Store {
     onChange: (listener) => listeners.add(listener),
     sample: createSample(driver),
     usage: createUsage(driver),
+    inspectQueue: createQueueInspection(driver),
     ...(ledger && { ledger: createSqlLedger(driver) }),
     prune: (request) => prune(request).finally(() => tails.forget()),
     findRunsAbout: createFindRunsAbout(driver, reads),

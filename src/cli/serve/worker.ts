@@ -1,0 +1,109 @@
+/** Runs `proviso worker`: executes the runs of a store and starts those of schedules, without an HTTP server. */
+import { ProvisoError } from '../../base/errors/error.ts'
+import { systemClock } from '../../base/time/clock.ts'
+import { createTenantQuota } from '../../server/index.ts'
+import { exitCode } from '../exit-codes.ts'
+import type { Work } from '../input/read-work.ts'
+import { printJson, printNote, printText } from '../print.ts'
+import { type AppFlags, attemptGraceMs, type OpenedApp, withApp } from './open-app.ts'
+import { exitOnUnexpectedError, leaveAfter, waitForStopSignal } from './serve.ts'
+import { serverLimits } from './serve-settings.ts'
+
+export interface WorkerFlags extends AppFlags {
+  /** Attempts at once. */
+  readonly concurrency?: number
+  readonly capabilityConcurrency?: number
+  readonly capabilities?: readonly string[]
+  readonly poll: number
+  readonly lease?: number
+  /** Pause between two health lines. */
+  readonly healthEvery: number
+  readonly json?: true
+}
+
+/** As for `proviso serve`: the whole shutdown stays below ten seconds. */
+const shutdownMs = 9_500
+
+export async function work(flags: WorkerFlags): Promise<number> {
+  return withApp(flags, { role: 'worker', choose: (given) => chooseOptions(flags, given) }, (opened) =>
+    execute(flags, opened),
+  )
+}
+
+function chooseOptions(flags: WorkerFlags, { capabilities }: Work) {
+  const { concurrency, capabilityConcurrency, lease, poll } = flags
+  return {
+    claim: 'all',
+    pollMs: poll,
+    ...(lease !== undefined && { leaseMs: lease }),
+    limits: {
+      ...(concurrency !== undefined && { process: concurrency }),
+      ...(capabilityConcurrency !== undefined && { capability: () => capabilityConcurrency }),
+    },
+    capabilities: chooseCapabilities(flags.capabilities, capabilities),
+  } as const
+}
+
+/** Of the capabilities of the modules, only the named ones: other workers execute the others. */
+function chooseCapabilities(
+  ids: readonly string[] | undefined,
+  all: Work['capabilities'],
+): Work['capabilities'] {
+  if (ids === undefined) return all
+  const known = new Map(all.map((each) => [each.capability.capabilityId, each]))
+  return ids.map((id) => {
+    const found = known.get(id)
+    if (found) return found
+    throw new ProvisoError('option/invalid', `Capability "${id}" is in no module of --use`, {
+      hint: known.size === 0 ? 'Pass its module with --use' : `Choose from ${[...known.keys()].join(', ')}`,
+    })
+  })
+}
+
+async function execute(
+  { healthEvery, json }: WorkerFlags,
+  { app, owner, notes, config }: OpenedApp,
+): Promise<number> {
+  const begun = Date.now()
+  let [completed, failed, lost] = [0, 0, 0]
+  const end = app.subscribeToLifecycle(
+    (notice) => {
+      if (notice.kind === 'left') lost += notice.why === 'lost' ? 1 : 0
+      else
+        for (const event of notice.events)
+          if (event.type === 'complete') {
+            if (event.payload.status === 'completed') completed++
+            else failed++
+          }
+    },
+    { types: ['complete'] },
+  )
+  const limits = serverLimits(config.serve, { dev: false, isSet: () => true })
+  const quota = createTenantQuota(app.store, limits, systemClock)
+  app.schedules.limit(async (tenant) => (await quota.take(tenant))?.detail)
+  const report = (status: string) => {
+    const health = {
+      status,
+      worker: owner,
+      active: app.active,
+      ...{ completed, failed, lost },
+      upSeconds: Math.round((Date.now() - begun) / 1_000),
+    }
+    if (json) return printJson(health, 'line')
+    printText(
+      `${owner} ${status}: ${app.active} runs active; ${completed} completed, ${failed} not completed, ${lost} lost to others`,
+    )
+  }
+  report('ready')
+  for (const line of notes) printNote(line)
+  const timer = setInterval(() => report('alive'), healthEvery)
+  exitOnUnexpectedError()
+  const signal = await waitForStopSignal()
+  printNote(`${signal}: stopping. A second signal exits at once.`)
+  leaveAfter(shutdownMs)
+  clearInterval(timer)
+  await app.close({ graceMs: attemptGraceMs })
+  end()
+  report('stopped')
+  return exitCode('ok')
+}
