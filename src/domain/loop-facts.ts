@@ -114,6 +114,8 @@ export interface TurnStart {
   /** Of the first turn: files that are sent with it, by reference to the inputs of the node. */
   readonly files?: readonly FileReference[]
   readonly final?: FinalReason
+  /** The answer reports a confidence, and may be suppressed: texts that may quote it are withheld from clients. */
+  readonly rao?: true
 }
 
 export interface TurnEnd {
@@ -130,6 +132,8 @@ export interface TurnEnd {
   readonly structured?: StructuredOutcome
   /** What of the request the provider did not do as it was asked. */
   readonly warnings?: readonly { readonly setting: string; readonly message: string }[]
+  /** As in the start of the turn. */
+  readonly rao?: true
   readonly usage: Usage
 }
 

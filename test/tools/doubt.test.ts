@@ -1,5 +1,10 @@
-/** Agents where a tool fails, asks or exceeds a limit: nothing is done twice unasked, and every result is in the journal. */
+/**
+ * Agents where a tool fails, asks or exceeds a limit, or whose answer is suppressed: nothing is done twice unasked, every
+ * result is in the journal, and nothing leaves that must not.
+ */
 import { expect, it } from 'vitest'
+import { toFrame } from '../../src/domain/event/frame.ts'
+import { createRedactor } from '../../src/domain/redaction/redact.ts'
 import { tool } from '../../src/index.ts'
 import { journal } from '../journeys/support.ts'
 import { agent, done, draft, envelope, loopTypes, makeTools, openWith, query, serve } from './support.ts'
@@ -92,4 +97,25 @@ it('after the fifth equal call no tool is called any more', async () => {
   const first = starts.indexOf('repeated')
   expect(first).toBeGreaterThan(0)
   expect(starts.slice(first).every((final) => final !== undefined)).toBe(true)
+})
+
+it('an answer that is suppressed for its confidence is in no frame of its turns', async () => {
+  const secret = 'an answer that no one may see'
+  const text = JSON.stringify({
+    primary_output: JSON.stringify({ answer: secret, sources: ['a'] }),
+    ...{ confidence: 0.1, confidence_type: 'verbalized', reasoning: 'A guess', escalate: false },
+  })
+  const server = await serve((turn) =>
+    turn === 0 ? { calls: [{ name: 'search', input: { query: 'q' } }] } : { text },
+  )
+  const { search } = makeTools()
+  const app = await openWith(server, [agent([search])])
+  const nodes = draft.nodes.map((node) => ({ ...node, data: { contract: true, suppressBelow: 0.5 } }))
+  const { runId, status } = await app.run(envelope, { draft: { ...draft, nodes } })
+  expect(status).toBe('failed')
+  const events = await journal(app, runId)
+  expect(JSON.stringify(events), 'the journal keeps it as evidence').toContain(secret)
+  const frames = events.map((event) => toFrame(event, 'c', createRedactor()))
+  expect(frames.map(({ type }) => type)).toContain('turn_end')
+  expect(JSON.stringify(frames)).not.toContain(secret)
 })

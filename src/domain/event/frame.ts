@@ -4,7 +4,7 @@
  */
 import { failureError, nodeError, rejectionError, validationErrors } from '../errors/failure-error.ts'
 import type { EventType, JournalEvent } from '../event.ts'
-import type { TurnPartial } from '../loop-facts.ts'
+import type { TurnEnd, TurnPartial, TurnStart } from '../loop-facts.ts'
 import { type AttemptResult, withoutRanges } from '../output.ts'
 import type { FacetProvenance, Plan } from '../plan.ts'
 import type { Redactor } from '../redaction/redact.ts'
@@ -63,6 +63,9 @@ export function toFrame(event: JournalEvent, correlationId: string, redactor: Re
 const leaving: { readonly [T in EventType]?: (event: JournalEvent<T>) => object } = {
   start: ({ runId, payload }) => ({ runId, ...payload }),
   plan_rejected: ({ payload }) => ({ ...payload, error: rejectionError(payload) }),
+  // From the second turn on, the words may quote an answer.
+  turn_start: ({ payload }) => (payload.rao && payload.turn > 1 ? withholdWords(payload) : payload),
+  turn_end: ({ payload }) => (payload.rao ? withholdTexts(payload) : payload),
   attempt_end: ({ payload }) => withholdUndecided(payload),
   attempt_settled: ({ payload }) => withholdUndecided(payload),
   node_error: ({ payload }) => ({ ...payload, error: nodeError(payload) }),
@@ -85,6 +88,15 @@ function withholdUndecided<R extends AttemptResult>(result: R): object {
     ...(prompts && { prompts }),
     output: { ...rest, ...(repairs && { repairs: withoutRanges(repairs) }), withheld: true },
   }
+}
+
+/** The same for the turns of an agent; the calls of tools are shown. */
+function withholdTexts({ parts, ...rest }: TurnEnd): object {
+  return { ...rest, parts: parts.filter(({ type }) => type === 'tool-call'), withheld: true }
+}
+
+function withholdWords({ user, ...rest }: TurnStart): object {
+  return user === undefined ? rest : { ...rest, withheld: true }
 }
 
 /** One sentence for each type that reports a failure, a rejection or an ask. */

@@ -153,7 +153,11 @@ async function toStart(session: Session, wanted: WantedTurn, speaker: Speaker): 
   const last = loop?.turns.at(-1)
   const made = { attempt, model, ...(settings && { settings }) }
   if (loop && last && !last.end) return { ...last.start, ...made }
-  const common = { ...made, requestHash: '', ...(wanted.final && { final: wanted.final }) }
+  const common = {
+    ...{ ...made, requestHash: '' },
+    ...(wanted.final && { final: wanted.final }),
+    ...(call.rao && { rao: true as const }),
+  }
   if (loop)
     return {
       ...common,
@@ -243,6 +247,7 @@ async function recordEnd(session: Session, { start, answer, usage }: Ended): Pro
       ...(rawFinish !== undefined && { rawFinish }),
       ...(structured && { structured }),
       ...(warnings && warnings.length > 0 && { warnings }),
+      ...(call.rao && { rao: true }),
       usage,
     },
   }
