@@ -297,6 +297,20 @@ describe('messages that arrive while a run is not over', () => {
     waiting[0]?.release()
   })
 
+  it('are refused when twenty wait already, so that a caller cannot fill the store', async () => {
+    const { write, started, draft } = gated()
+    const app = await open({ env: {}, capabilities: [write] })
+    const say = (message: string) => app.threads.say(key, { message, envelope, draft })
+    await say('first')
+    for (let nth = 1; nth <= 20; nth++) expect((await say(`${nth}`)).status).toBe('queued')
+    await expect(say('one more')).rejects.toMatchObject({
+      code: 'thread/busy',
+      message: expect.stringContaining('20 runs'),
+    })
+    await started(1)
+    expect((await app.threads.get(key))?.queued).toHaveLength(20)
+  })
+
   it('survive the end of the process, on SQLite', async () => {
     const store = `sqlite:${join(folder, 'queue.db')}`
     const { write, started, draft, waiting } = gated()

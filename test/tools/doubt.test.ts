@@ -99,6 +99,26 @@ it('after the fifth equal call no tool is called any more', async () => {
   expect(starts.slice(first).every((final) => final !== undefined)).toBe(true)
 })
 
+it.each([
+  ['reads an argument that the model leaves to its default', { '>': [{ var: 'amount' }, 4] }],
+  ['reads an argument that does not exist', { '>': [{ var: 'amuont' }, 100] }],
+])('a tool whose approval %s is not called unasked', async (_, when) => {
+  const server = await serve((turn) => (turn === 0 ? { calls: [{ name: 'pay', input: {} }] } : done))
+  let calls = 0
+  const pay = tool({
+    ...{ id: 'pay', description: 'Pays', output: { type: 'object' }, sideEffect: true },
+    input: { type: 'object', properties: { amount: { type: 'number', default: 5 } } },
+    approval: { when },
+    run: () => {
+      calls++
+      return {}
+    },
+  })
+  const app = await openWith(server, [agent([pay])])
+  const { status } = await app.run(envelope, { draft })
+  expect({ status, calls }).toEqual({ status: 'awaiting_hitl', calls: 0 })
+})
+
 it('an answer that is suppressed for its confidence is in no frame of its turns', async () => {
   const secret = 'an answer that no one may see'
   const text = JSON.stringify({

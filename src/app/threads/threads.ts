@@ -138,12 +138,14 @@ function createThreads(parts: ThreadParts): WiredThreads {
     if (same && isSameRun(same.body, run)) return 'queued'
     if (same || (await store.head(runId)))
       throw new ProvisoError('run/exists', `There is a run "${runId}" already`)
-    const busy = await findBusy(store, run)
-    if (whenBusy === 'reject' && busy.length + before.length > 0) throw busyError(run)
+    if (whenBusy === 'reject' && before.length + (await findBusy(store, run)).length > 0) throw busyError(run)
+    if (before.length >= mostWaiting) throw fullError(run)
     own.add(runId)
     const row = await queue.add(parts.redactor.known(run), { isFirst: whenBusy === 'interrupt' })
+    // From here on it is the next one: what is busy now was started before.
     if (whenBusy === 'interrupt')
-      for (const each of busy) await parts.cancel(each.runId, { by, reason: 'interrupted by a message' })
+      for (const each of await findBusy(store, run))
+        await parts.cancel(each.runId, { by, reason: 'interrupted by a message' })
     await startNext(run, mayStart).catch(async (cause: unknown) => {
       const [first] = await queue.list(run)
       if (first?.body.runId !== runId) return parts.onError(cause)
@@ -309,6 +311,14 @@ async function readLast(store: Store, key: ThreadKey): Promise<{ envelope: unkno
   const said = (inputs as { readonly [key: string]: Json } | undefined)?.['message']
   const { objective: _, ...rest } = envelope
   return { envelope: said === objective ? rest : envelope, ...(draft && { draft }) }
+}
+
+/** Most runs of a thread that wait. */
+const mostWaiting = 20
+
+function fullError({ threadId }: ThreadKey): ProvisoError {
+  const message = `Cannot queue the run: ${mostWaiting} runs of thread "${threadId}" wait already`
+  return new ProvisoError('thread/busy', message, { hint: 'Wait until some of them have run' })
 }
 
 function busyError({ threadId }: ThreadKey): ProvisoError {

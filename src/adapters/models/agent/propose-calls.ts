@@ -9,7 +9,12 @@ import type { AgentLoop, AgentTool } from '../../../domain/ports/agent-loop.ts'
 import type { ParseText } from '../../../domain/ports/parse-text.ts'
 import type { AnswerPart } from '../../../domain/ports/provider.ts'
 import { feedback, type ParseOptions } from '../../../output/index.ts'
-import { describeCondition, evaluate, parseCondition } from '../../../schema/condition/condition.ts'
+import {
+  conditionVars,
+  describeCondition,
+  evaluate,
+  parseCondition,
+} from '../../../schema/condition/condition.ts'
 
 interface Proposing {
   readonly loop: Pick<LoopState, 'turns'>
@@ -161,13 +166,38 @@ function isMade({ verdict }: Pick<ProposedCall, 'verdict'>): boolean {
 }
 
 /** Fails closed: what cannot be evaluated needs an approval. */
-function approvalReason({ approval }: AgentTool, input: Json): string | undefined {
+function approvalReason({ approval, inputSchema }: AgentTool, input: Json): string | undefined {
   if (approval === 'never') return undefined
   if (!isObject(approval)) return 'it always needs an approval'
   const parsed = parseCondition(approval.when)
   if (!parsed.ok) return 'the condition of its approval cannot be read'
-  const { kind } = evaluate(parsed.condition, input)
+  const unknown = conditionVars(parsed.condition).find((path) => !mayHave(inputSchema, path.split('.')))
+  if (unknown !== undefined)
+    return `the condition of its approval reads "${unknown}", which its arguments do not have`
+  const { kind } = evaluate(parsed.condition, fillDefaults(input, inputSchema))
   return kind === 'false' ? undefined : `it needs an approval when ${describeCondition(parsed.condition)}`
+}
+
+/** Whether a path may exist in the arguments. Only plain objects are followed: what a schema says otherwise may have it. */
+function mayHave(schema: unknown, [first, ...rest]: readonly string[]): boolean {
+  if (first === undefined || !isObject(schema) || !isObject(schema['properties'])) return true
+  if (Object.hasOwn(schema['properties'], first)) return mayHave(schema['properties'][first], rest)
+  const hasMore = 'patternProperties' in schema || (schema['additionalProperties'] ?? false) !== false
+  return hasMore || combinators.some((keyword) => keyword in schema)
+}
+
+const combinators = ['$ref', 'allOf', 'anyOf', 'oneOf', 'if']
+
+/** A copy with the defaults of the schema: the tool itself may fill them in, and act on them. */
+function fillDefaults(input: Json, schema: unknown): Json {
+  if (!isObject(input) || !isObject(schema) || !isObject(schema['properties'])) return input
+  const filled: { [key: string]: Json } = { ...input }
+  for (const [key, property] of Object.entries(schema['properties'])) {
+    const isGiven = Object.hasOwn(filled, key)
+    if (isGiven) filled[key] = fillDefaults(filled[key] ?? null, property)
+    else if (isObject(property) && 'default' in property) filled[key] = property['default'] as Json
+  }
+  return filled
 }
 
 /** Counts the last calls of a tool with these arguments, if all of them brought the same. */
