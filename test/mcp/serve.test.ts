@@ -126,6 +126,21 @@ describe('an app as an MCP server', () => {
     expect(JSON.stringify(result)).toMatch(/waits for a person.*How many\?.*proviso reply/)
   })
 
+  it('does not complete tasks for a role, which its user does not have', async () => {
+    const review = defineCapability({ id: 'review', kind: 'human', input, output, human: { role: 'legal' } })
+    const app = await open({ capabilities: [review] })
+    const client = await connect(app, {
+      answer: () => ({
+        action: 'accept',
+        content: { decision: 'answer', value: '{"greeting":"approved"}' },
+      }),
+    })
+    const called = await client.callTool({ name: 'review', arguments: { name: 'contract' } })
+    expect(called).toMatchObject({ isError: true, content: [{ text: expect.stringContaining('legal') }] })
+    const [{ runId = '' } = {}] = await app.store.runs({})
+    expect(await app.store.asks({ runId, status: 'pending' })).toMatchObject([{ kind: 'task' }])
+  })
+
   it('cancels the run when the client cancels the call', async () => {
     let isAborted = false
     const slow = defineCapability({

@@ -240,6 +240,8 @@ async function takeAnswers({ app, ctx }: Calling, { runId, asks }: AskedState): 
       ...ask,
       decision: String(decision) as Decision,
       by,
+      // Has no role of its own: a task for a role is completed by people with that role.
+      taskRoles: [],
       ...(typeof value === 'string' && value !== '' && { value: jsonOrText(value) }),
       ...(typeof note === 'string' && note !== '' && { note }),
     })
