@@ -1,6 +1,7 @@
 /** `proviso mcp --http` as a process: the official client calls a capability with the token, and others are refused. */
 import { spawn } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
+import { get } from 'node:http'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
@@ -45,6 +46,16 @@ async function start(cwd: string) {
   throw new Error(`the server did not start: ${lines}`)
 }
 
+/** Sends a target as it is, which `fetch` would normalize. */
+function getStatus(port: number, path: string): Promise<number | undefined> {
+  return new Promise((resolve, reject) => {
+    get({ port, host: '127.0.0.1', path, agent: false }, (response) => {
+      response.resume()
+      resolve(response.statusCode)
+    }).once('error', reject)
+  })
+}
+
 it('serves capabilities over HTTP to callers with the token, and stops on SIGTERM', async () => {
   requireBuild()
   const cwd = folder()
@@ -55,6 +66,14 @@ it('serves capabilities over HTTP to callers with the token, and stops on SIGTER
   expect((await post({})).status).toBe(401)
   expect((await post({ authorization: 'Bearer another' })).status).toBe(401)
   expect((await post({ authorization: 'Bearer a-token', origin: 'http://example.org' })).status).toBe(403)
+  // A target that is no URL is refused, and the server continues.
+  const { port } = new URL(url)
+  expect(await getStatus(Number(port), '//')).toBe(404)
+  const second = await proviso(['mcp', '--http', port], { env: { FLEX_TOKEN: 'a-token' } })
+  expect(second).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining(`port ${port}: it is used by another process`),
+  })
 
   const client = new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode: 'auto' } })
   ending.unshift(() => client.close())

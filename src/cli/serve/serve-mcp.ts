@@ -1,9 +1,10 @@
 /** `proviso mcp`: serves capabilities and runs of this process as MCP tools, over stdio or HTTP. */
 import { randomBytes, timingSafeEqual } from 'node:crypto'
+import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createApp } from '../../app.ts'
-import { ProvisoError } from '../../base/errors/error.ts'
+import { ProvisoError, toErrorMessage } from '../../base/errors/error.ts'
 import { readEnv } from '../../env.ts'
 import { createMcpServers, loadServerSdk, type McpApp } from '../../server/mcp/serve-mcp.ts'
 import type { ConfigFlags } from '../input/config-option.ts'
@@ -64,7 +65,7 @@ export async function serveMcp(flags: ServeMcpFlags): Promise<number> {
     }
     const handler = sdk.createMcpHandler(create)
     const server = listenHttp(handler.fetch, token ?? '')
-    await new Promise<void>((resolve) => server.listen(http, '127.0.0.1', resolve))
+    await listen(server, http)
     printNote(`Serving MCP on http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`)
     await stopped
     await handler.close()
@@ -76,6 +77,20 @@ export async function serveMcp(flags: ServeMcpFlags): Promise<number> {
   }
 }
 
+/** Throws `option/invalid` if the port cannot be used. */
+async function listen(server: Server, port: number): Promise<void> {
+  try {
+    await once(server.listen(port, '127.0.0.1'), 'listening')
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException
+    const why = code === 'EADDRINUSE' ? 'it is used by another process' : (code ?? toErrorMessage(cause))
+    throw new ProvisoError('option/invalid', `Cannot listen on 127.0.0.1 port ${port}: ${why}`, {
+      hint: 'Choose another port with --http, or stop that process',
+      cause,
+    })
+  }
+}
+
 type Fetch = (request: Request, options?: { authInfo?: never }) => Promise<Response>
 
 const mostBytes = 1_048_576
@@ -83,12 +98,12 @@ const mostBytes = 1_048_576
 /** Serves on loopback only, for callers with the token; browsers of other origins are refused. */
 function listenHttp(fetch: Fetch, token: string): Server {
   return createServer(async (request, response) => {
-    const status = refuseRequest(request, token)
-    if (status !== undefined) {
-      response.writeHead(status, status === 401 ? { 'www-authenticate': 'Bearer' } : {}).end()
-      return
-    }
     try {
+      const status = refuseRequest(request, token)
+      if (status !== undefined) {
+        response.writeHead(status, status === 401 ? { 'www-authenticate': 'Bearer' } : {}).end()
+        return
+      }
       const body = await readBody(request)
       const aborted = new AbortController()
       response.once('close', () => aborted.abort())
@@ -113,7 +128,8 @@ function listenHttp(fetch: Fetch, token: string): Server {
 function refuseRequest({ headers, url = '' }: IncomingMessage, token: string): number | undefined {
   if (!/^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/.test(headers.host ?? '') || headers.origin !== undefined)
     return 403
-  if (new URL(url, 'http://localhost').pathname !== '/mcp') return 404
+  // Compared as text: a target such as `//` is no URL.
+  if (url.split('?')[0] !== '/mcp') return 404
   const given = Buffer.from(headers.authorization ?? '')
   const wanted = Buffer.from(`Bearer ${token}`)
   return given.length === wanted.length && timingSafeEqual(given, wanted) ? undefined : 401
