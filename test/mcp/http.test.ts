@@ -69,6 +69,35 @@ describe('MCP over HTTP', () => {
     }
   })
 
+  it('ends a stream whose event is longer than the limit', async () => {
+    const mebibyte = 'x'.repeat(1 << 20)
+    let sent = 0
+    const host = await listen((request, response) => {
+      if (!isCall(request.text)) return false
+      response.writeHead(200, { 'content-type': 'text/event-stream' })
+      response.write(': short events are not counted together\r\n\r\n'.repeat(10_000))
+      response.write('event: message\ndata: "')
+      const send = () => {
+        while (!response.closed && sent < 100) {
+          sent++
+          if (!response.write(mebibyte)) return void response.once('drain', send)
+        }
+        response.end()
+      }
+      send()
+      return true
+    })
+    const app = await open({ mcp: { tea: { ...endpoint(host), maxBytes: 65_536 } } })
+    const { runId } = await app.run(mayAct, { draft: callOnce('tea.brew', {}) })
+    const end = (await journal(app, runId)).find(({ type }) => type === 'attempt_end')
+    expect(end?.payload).toMatchObject({
+      outcome: 'invalid',
+      issues: [{ code: 'answer/limit', message: expect.stringContaining('more than 196608 bytes') }],
+    })
+    // What the sockets hold of it was sent, and no more.
+    expect(sent).toBeLessThan(30)
+  })
+
   it('ends a call at the deadline of its node', async () => {
     const host = await listen()
     const app = await open({ mcp: { tea: { ...endpoint(host), effects: { slow: 'read' } } } })

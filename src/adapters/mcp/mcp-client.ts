@@ -236,7 +236,7 @@ async function callServer(call: Dispatch, calling: Calling): Promise<AttemptResu
   if (call.signal.aborted) return ended({ outcome: 'cancelled', notApplied: true }, 'The call was cancelled')
   const over = new AbortController()
   let question: AttemptResult['question']
-  let isLost = false
+  let lost: AttemptResult | undefined
   const untrack = server.connection.track({
     idempotencyKey: call.idempotencyKey,
     answers: call.bundle.elicited ?? [],
@@ -244,8 +244,11 @@ async function callServer(call: Dispatch, calling: Calling): Promise<AttemptResu
       question = toQuestion(round)
       over.abort()
     },
-    lose() {
-      isLost = true
+    lose(tooLong) {
+      lost ??=
+        tooLong === undefined
+          ? lostCall(about, 'the stream ended without an answer')
+          : ended({ outcome: 'invalid' }, `The result of the tool is too long: ${tooLong}`, 'answer/limit')
       over.abort()
     },
   })
@@ -257,7 +260,7 @@ async function callServer(call: Dispatch, calling: Calling): Promise<AttemptResu
     return question ? unclear(question) : result
   } catch (cause) {
     if (question) return unclear(question)
-    if (isLost) return lostCall(about, 'the stream ended without an answer')
+    if (lost) return lost
     if (call.signal.aborted) return ended({ outcome: 'cancelled' }, 'The call was cancelled')
     return failedCall(cause, { ...about, isSent: true })
   } finally {

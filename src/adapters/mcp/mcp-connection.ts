@@ -129,8 +129,11 @@ async function openClient(
   )
   const opened = openTransport(sdk, server, {
     onStderr: takeStderr,
-    // The answer may have arrived with the end of the stream.
-    onStreamEnd: (key) => void clock.timer(clock.now() + settleMs, () => questions.lose(key)),
+    onStreamEnd(key, tooLong) {
+      if (tooLong !== undefined) questions.lose(key, tooLong)
+      // The answer may have arrived with the end of the stream.
+      else void clock.timer(clock.now() + settleMs, () => questions.lose(key))
+    },
   })
   client.onerror = (error) => log('connection', error.message)
   client.onclose = () => onClose(client)

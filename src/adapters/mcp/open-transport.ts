@@ -1,5 +1,6 @@
 /** Opens the transport of an MCP server: a process of its own, or streamable HTTP behind the filter of addresses. */
 import type { Transport } from '@modelcontextprotocol/client'
+import { createParser } from 'eventsource-parser'
 import { type AddressFilter, createAddressFilter } from '../net/address-filter.ts'
 import type { Sdk, StdioSdk } from './load-sdk.ts'
 import type { McpEndpoint, McpProcess, McpServerOptions } from './mcp-options.ts'
@@ -20,8 +21,11 @@ export function openTransport(sdk: AllSdk, server: McpServerOptions, events: Tra
 
 interface TransportEvents {
   readonly onStderr: (text: string) => void
-  /** The stream with the answer to the call under this key is over, and cannot be resumed. */
-  readonly onStreamEnd: (idempotencyKey: string) => void
+  /**
+   * The stream with the answer to the call under this key is over, and cannot be resumed; `tooLong` says that it was ended
+   * here.
+   */
+  readonly onStreamEnd: (idempotencyKey: string, tooLong?: string) => void
 }
 
 /** Member of `_meta` of a call, by which servers can recognise a repetition. */
@@ -73,7 +77,7 @@ function openEndpoint(sdk: AllSdk, server: McpEndpoint, events: TransportEvents)
 const mostBytes = 1_048_576
 
 /** Fetches from allowed addresses only, also for the metadata of OAuth, whose URLs come from the server. */
-function guardedFetch(filter: AddressFilter, longest: number, { onStreamEnd }: TransportEvents) {
+function guardedFetch(filter: AddressFilter, longest: number, events: TransportEvents) {
   return async (input: string | URL, init?: RequestInit): Promise<Response> => {
     const refused = filter.check(String(input))
     if (refused) throw Object.assign(new Error(refused.message), { code: 'PROVISO_ADDRESS_REFUSED' })
@@ -84,16 +88,9 @@ function guardedFetch(filter: AddressFilter, longest: number, { onStreamEnd }: T
       redirect: 'error',
       dispatcher,
     })) as unknown as Response
-    const isStream = /^text\/event-stream\b/i.test(response.headers.get('content-type') ?? '')
     if (response.body === null) return response
-    if (!isStream) return through(response, countBytes(longest))
-    const key = keyIn(init?.body)
-    return key === undefined
-      ? response
-      : through(
-          response,
-          watchEnd(() => onStreamEnd(key)),
-        )
+    const isStream = /^text\/event-stream\b/i.test(response.headers.get('content-type') ?? '')
+    return through(response, isStream ? watchStream(longest, keyIn(init?.body), events) : countBytes(longest))
   }
 }
 
@@ -119,32 +116,76 @@ const countBytes = (longest: number) => (body: ReadableStream<Uint8Array>) => {
   )
 }
 
-/** Reports that a stream is over, whether it ended or broke. The SDK resumes streams whose events have ids. */
-const watchEnd = (onEnd: () => void) => (body: ReadableStream<Uint8Array>) => {
-  const reader = body.getReader()
-  const decoder = new TextDecoder()
-  let isResumable = false
-  const end = () => {
-    if (!isResumable) onEnd()
-  }
-  return new ReadableStream<Uint8Array>({
-    async pull(controller) {
-      try {
-        const { done, value } = await reader.read()
-        if (done) {
-          controller.close()
+/**
+ * Limits the events of a stream, which the SDK keeps until they are complete, and reports that the stream of a call is over,
+ * whether it ended or broke. The SDK resumes streams whose events have ids.
+ */
+const watchStream =
+  (longest: number, key: string | undefined, { onStreamEnd }: TransportEvents) =>
+  (body: ReadableStream<Uint8Array>) => {
+    const reader = body.getReader()
+    const decoder = new TextDecoder()
+    const countEvent = createEventCounter()
+    let isResumable = false
+    const parser = createParser({
+      onEvent({ id }) {
+        isResumable ||= id !== undefined
+      },
+    })
+    const end = () => {
+      if (key !== undefined && !isResumable) onStreamEnd(key)
+    }
+    return new ReadableStream<Uint8Array>({
+      async pull(controller) {
+        try {
+          const { done, value } = await reader.read()
+          if (done) {
+            controller.close()
+            end()
+            return
+          }
+          if (countEvent(value) > longest) {
+            const tooLong = `An event of the stream has more than ${longest} bytes`
+            controller.error(new Error(tooLong))
+            if (key !== undefined) onStreamEnd(key, tooLong)
+            await reader.cancel(tooLong).catch(() => {})
+            return
+          }
+          if (key !== undefined) parser.feed(decoder.decode(value, { stream: true }))
+          controller.enqueue(value)
+        } catch (cause) {
+          controller.error(cause)
           end()
-          return
         }
-        isResumable ||= /^id:/m.test(decoder.decode(value, { stream: true }))
-        controller.enqueue(value)
-      } catch (cause) {
-        controller.error(cause)
-        end()
+      },
+      cancel: (reason) => reader.cancel(reason),
+    })
+  }
+
+const lineFeed = 10
+const carriageReturn = 13
+
+/** Returns the most bytes that an event has so far in a chunk. A blank line ends an event; lines end with CR, LF or both. */
+function createEventCounter(): (chunk: Uint8Array) => number {
+  let bytes = 0
+  let line = 0
+  let isAfterReturn = false
+  return (chunk) => {
+    let most = 0
+    for (const byte of chunk) {
+      bytes++
+      if (byte !== lineFeed && byte !== carriageReturn) line++
+      else if (!(byte === lineFeed && isAfterReturn)) {
+        if (line === 0) {
+          most = Math.max(most, bytes)
+          bytes = 0
+        }
+        line = 0
       }
-    },
-    cancel: (reason) => reader.cancel(reason),
-  })
+      isAfterReturn = byte === carriageReturn
+    }
+    return Math.max(most, bytes)
+  }
 }
 
 function keyIn(body: unknown): string | undefined {

@@ -9,8 +9,8 @@ export interface CallInFlight {
   readonly answers: readonly ElicitedAnswer[]
   /** Ends the call with a question. */
   ask(round: AskedRound): void
-  /** Ends the call because its stream is over without an answer. */
-  lose(): void
+  /** Ends the call because its stream is over without an answer, or with one that is too long. */
+  lose(tooLong?: string): void
 }
 
 export type Questions = ReturnType<typeof createQuestions>
@@ -47,8 +47,8 @@ export function createQuestions() {
         assign()
       }
     },
-    lose(idempotencyKey: string) {
-      for (const call of calls) if (call.idempotencyKey === idempotencyKey) call.lose()
+    lose(idempotencyKey: string, tooLong?: string) {
+      for (const call of calls) if (call.idempotencyKey === idempotencyKey) call.lose(tooLong)
     },
     take(params: Json): Promise<Reply> {
       const key = questionKey(params)
