@@ -195,6 +195,55 @@ describe('a server that misbehaves', () => {
   })
 })
 
+describe('questions of servers before 2026-07-28 over stdio, which do not name their call', () => {
+  it('gives each call the answer that was given for it, although the questions are the same', async () => {
+    const { server } = scriptedServer('legacy')
+    const app = await open({ mcp: { tea: server } })
+    const runs: string[] = []
+    for (const _ of ['3', '5']) {
+      const { runId, status } = await app.run(mayAct, { draft: callOnce('tea.order', {}) })
+      expect(status).toBe('awaiting_hitl')
+      runs.push(runId)
+    }
+    const [first = '', second = ''] = runs
+    await Promise.all([
+      answer(app, first, 'answer', { count: 3 }),
+      answer(app, second, 'answer', { count: 5 }),
+    ])
+    expect(await app.result(first)).toMatchObject({ output: { content: [{ text: 'ordered 3' }] } })
+    expect(await app.result(second)).toMatchObject({ output: { content: [{ text: 'ordered 5' }] } })
+  })
+
+  it('shows no run a question that may be of another, and asks again when the call is alone', async () => {
+    const { server, effects } = scriptedServer('legacy')
+    const app = await open({ mcp: { tea: server } })
+    const other = await app.start(mayAct, { draft: callOnce('tea.slow', {}) })
+    await until(() => effects().length === 1)
+    const run = await app.start(mayAct, { draft: callOnce('tea.order', { text: 'oolong' }) })
+    const asks = async () => [...(await pending(app, run.id)), ...(await pending(app, other.id))]
+    await until(() => effects().includes('asks for oolong'))
+    expect(await asks()).toEqual([])
+    // The call that is cancelled may have asked, too.
+    await app.cancel(other.id, { by: 'ann' })
+    expect(await run.result()).toMatchObject({ status: 'awaiting_hitl' })
+    expect(await asks()).toMatchObject([{ kind: 'unknown_outcome' }])
+    const end = (await journal(app, run.id)).find(({ type }) => type === 'attempt_end')
+    expect(end?.payload).toMatchObject({
+      outcome: 'outcome_unknown',
+      issues: [{ message: expect.stringContaining('without naming one') }],
+    })
+    const { pid } = app.mcp?.servers()[0] ?? {}
+    await answer(app, run.id, 'approve')
+    expect(await app.result(run.id)).toMatchObject({ status: 'awaiting_hitl' })
+    expect(await asks()).toMatchObject([
+      { kind: 'clarify', question: expect.stringContaining('How many bags of oolong?') },
+    ])
+    expect(app.mcp?.servers()[0]?.pid).not.toBe(pid)
+    await answer(app, run.id, 'answer', { count: 2 })
+    expect(await app.result(run.id)).toMatchObject({ output: { content: [{ text: 'ordered 2' }] } })
+  })
+})
+
 describe('questions of servers from 2026-07-28 on', () => {
   it('become asks; the answer goes back with the state as it came, after a restart', async () => {
     const { server, effects } = scriptedServer('modern')
@@ -250,7 +299,7 @@ describe('questions of servers from 2026-07-28 on', () => {
     const results = resultsIn(model.seen.at(-1))
     expect(results[0]).toContain('ordered 2')
     expect(results[2]).toContain('a person rejected the call')
-    expect(effects()).toEqual(['order 2 state-\u00e9-1'])
+    expect(effects()).toEqual(['order 2 state-\u00e9-1', 'asks for again'])
     const starts = (await journal(next, runId)).filter(({ type }) => type === 'tool_start')
     const orders = starts.filter(({ payload }) =>
       JSON.stringify(payload).includes('"call":1,"tool":"tea_order"'),

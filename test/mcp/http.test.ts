@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
 import { journal, open } from '../journeys/support.ts'
-import { anything, callOnce, mayAct, pending, scripted } from './support.ts'
+import { answer, anything, callOnce, mayAct, pending, scripted, until } from './support.ts'
 
 type Before = (request: IncomingMessage & { text: string }, response: ServerResponse) => boolean
 
@@ -22,6 +22,64 @@ async function listen(before?: Before): Promise<string> {
 
 const endpoint = (host: string) => ({ url: `http://${host}/mcp`, allow: [host] }) as const
 const isCall = (text: string) => text.includes('"tools/call"')
+
+interface Seen {
+  readonly seen: readonly string[]
+  /** Resolves when the server has seen this. */
+  until(line: string): Promise<void>
+}
+
+interface Asking {
+  readonly message: (who: string) => string
+  readonly beforeQuestion?: (who: string, seen: Seen) => Promise<void> | undefined
+  readonly afterReply?: (line: string, seen: Seen) => Promise<void> | undefined
+}
+
+/** A server before 2026-07-28, which asks within the stream of each call; notes calls and replies. */
+async function listenAsking({ message, beforeQuestion, afterReply }: Asking) {
+  const replies = new Map<string, (reply: { action: string }) => void>()
+  const seen: string[] = []
+  const all: Seen = { seen, until: (line) => until(() => seen.includes(line)) }
+  const call = async (text: string, response: ServerResponse) => {
+    const { id, params } = JSON.parse(text)
+    const who: string = params.arguments.text
+    const send = (sent: object) =>
+      response.write(`event: message\ndata: ${JSON.stringify({ jsonrpc: '2.0', ...sent })}\n\n`)
+    response.writeHead(200, { 'content-type': 'text/event-stream' }).flushHeaders()
+    seen.push(`call ${who}`)
+    await beforeQuestion?.(who, all)
+    const requestedSchema = {
+      type: 'object',
+      properties: { sure: { type: 'boolean' } },
+      required: ['sure'],
+    }
+    const { action } = await new Promise<{ action: string }>((resolve) => {
+      const question = `question-${replies.size}`
+      replies.set(question, resolve)
+      send({
+        id: question,
+        method: 'elicitation/create',
+        params: { message: message(who), requestedSchema },
+      })
+    })
+    seen.push(`${who} ${action}`)
+    await afterReply?.(`${who} ${action}`, all)
+    send({ id, result: { content: [{ type: 'text', text: `${action} for ${who}` }] } })
+    response.end()
+  }
+  const host = await listen((request, response) => {
+    if (isCall(request.text)) {
+      void call(request.text, response)
+      return true
+    }
+    const { id, result } = request.text === '' ? {} : JSON.parse(request.text)
+    const take = replies.get(id)
+    take?.(result)
+    if (take) response.writeHead(202).end()
+    return take !== undefined
+  })
+  return { ...all, server: { ...endpoint(host), protocol: 'legacy' } as const }
+}
 
 describe('MCP over HTTP', () => {
   it('calls tools, passes progress on, and reaches private addresses only where they are allowed', async () => {
@@ -67,6 +125,36 @@ describe('MCP over HTTP', () => {
       expect(end?.payload).toMatchObject({ outcome: 'outcome_unknown' })
       expect(cut).toBe(times)
     }
+  })
+
+  it('shows a question to the run whose call caused it', async () => {
+    const asking = await listenAsking({
+      message: (who) => `Delete ${who}?`,
+      // Ann's call is in flight when Bob's asks.
+      beforeQuestion: (who, { until }) => (who === 'Ann' ? until('Bob cancel') : undefined),
+    })
+    const app = await open({ mcp: { tea: asking.server } })
+    const ann = await app.start(mayAct, { tenant: 'a', draft: callOnce('tea.brew', { text: 'Ann' }) })
+    await asking.until('call Ann')
+    const bob = await app.start(mayAct, { tenant: 'b', draft: callOnce('tea.brew', { text: 'Bob' }) })
+    expect(await bob.result()).toMatchObject({ asks: [{ question: expect.stringContaining('Delete Bob?') }] })
+    expect(await ann.result()).toMatchObject({ asks: [{ question: expect.stringContaining('Delete Ann?') }] })
+  })
+
+  it('gives an answer to the call that it was given for, and to no other that asks the same', async () => {
+    const asking = await listenAsking({
+      message: () => 'Delete it?',
+      // Ann's call is in flight with the answer when Bob's asks.
+      afterReply: (who, { until }) => (who === 'Ann accept' ? until('Bob cancel') : undefined),
+    })
+    const app = await open({ mcp: { tea: asking.server } })
+    const ann = await app.run(mayAct, { tenant: 'a', draft: callOnce('tea.brew', { text: 'Ann' }) })
+    await answer(app, ann.runId, 'answer', { sure: true })
+    await asking.until('Ann accept')
+    const bob = await app.run(mayAct, { tenant: 'b', draft: callOnce('tea.brew', { text: 'Bob' }) })
+    expect(bob).toMatchObject({ status: 'awaiting_hitl', asks: [{ kind: 'clarify' }] })
+    expect(await app.result(ann.runId)).toMatchObject({ output: { content: [{ text: 'accept for Ann' }] } })
+    expect(asking.seen).not.toContain('Bob accept')
   })
 
   it('ends a stream whose event is longer than the limit', async () => {

@@ -53,13 +53,14 @@ const handlers = {
     return new Promise(() => {})
   },
   fail: () => ({ ...said('out of tea'), isError: true }),
-  order: (_, __, ctx) => {
+  order: ({ text }, _, ctx) => {
     const answer = ctx.mcpReq.inputResponses?.count?.content?.count
-    if (answer === undefined)
+    if (answer === undefined) {
+      if (text !== undefined) effect(`asks for ${text}`)
       return inputRequired({
         inputRequests: {
           count: inputRequired.elicit({
-            message: 'How many bags?',
+            message: text === undefined ? 'How many bags?' : `How many bags of ${text}?`,
             requestedSchema: {
               type: 'object',
               properties: { count: { type: 'integer', minimum: 1 } },
@@ -69,6 +70,7 @@ const handlers = {
         },
         requestState: 'state-\u00e9-1',
       })
+    }
     effect(`order ${answer} ${ctx.mcpReq.requestState?.() ?? ''}`)
     return said(`ordered ${answer}`)
   },

@@ -3,6 +3,7 @@ import { isObject, type Json } from '../../base/json.ts'
 import type { AttemptResult, Outcome } from '../../domain/output.ts'
 import { broken, listErrorCodes, retryAfterMs, unreachable } from '../net/connection-failures.ts'
 import { ServerDown } from './mcp-connection.ts'
+import type { LostCall } from './questions.ts'
 
 const usage = { calls: 1 } as const
 
@@ -112,7 +113,7 @@ export function failedCall(
       { outcome: 'provider_error', notApplied: true, final: true },
       `The MCP server refused the call: ${words}`,
     )
-  if (code === sdkTimeout)
+  if (isTimeout(cause))
     return ended({ outcome: 'timed_out' }, `The MCP server "${call.server}" took too long: ${words}`)
   if (sdkBadResult.has(String(code)))
     return ended({ outcome: 'invalid' }, `The result of the tool cannot be used: ${words}`)
@@ -121,19 +122,48 @@ export function failedCall(
     codes.some((each) => broken.has(each)) ||
     /terminated|fetch failed/.test(words)
   )
-    return lostCall(call, words)
+    return brokenCall(call, words)
   return ended({ outcome: 'provider_error' }, `The MCP server failed: ${words}`)
 }
 
-/** The server died or the stream broke during the call: a person decides about a call that may not be repeated. */
+/** The server has not answered, and may have acted: a person decides about a call that may not be repeated. */
 export function lostCall(
+  { server, isIdempotent }: { readonly server: string; readonly isIdempotent: boolean },
+  lost: LostCall,
+): AttemptResult {
+  if (lost.why === 'long')
+    return ended(
+      { outcome: 'invalid' },
+      `The result of the tool is too long: ${lost.message}`,
+      'answer/limit',
+    )
+  if (lost.why === 'ended') return brokenCall({ server, isIdempotent }, 'the stream ended without an answer')
+  return unknownEnd(
+    isIdempotent,
+    `Cannot answer the MCP server "${server}": it asked while several of its calls were open, without naming one`,
+  )
+}
+
+/** The server died or the stream broke during the call. */
+function brokenCall(
   { server, isIdempotent }: { readonly server: string; readonly isIdempotent: boolean },
   why: string,
 ): AttemptResult {
-  const message = `The connection to the MCP server "${server}" broke during the call: ${why}`
+  return unknownEnd(
+    isIdempotent,
+    `The connection to the MCP server "${server}" broke during the call: ${why}`,
+  )
+}
+
+function unknownEnd(isIdempotent: boolean, message: string): AttemptResult {
   return isIdempotent
     ? ended({ outcome: 'unavailable' }, message)
     : { ...ended({ outcome: 'outcome_unknown' }, message), usage }
+}
+
+/** The time limit of the SDK has passed: the server may still be working. */
+export function isTimeout(cause: unknown): boolean {
+  return isObject(cause) && (cause as { readonly code?: unknown }).code === sdkTimeout
 }
 
 function statusEnd(

@@ -10,12 +10,13 @@ import type { Capability } from '../../domain/capability.ts'
 import type { AttemptResult } from '../../domain/output.ts'
 import type { Dispatch, Dispatcher } from '../../domain/ports/dispatcher.ts'
 import type { Redactor } from '../../domain/redaction/redact.ts'
-import { ended, failedCall, lostCall, readToolResult, readValue } from './call-result.ts'
+import { ended, failedCall, isTimeout, lostCall, readToolResult, readValue } from './call-result.ts'
 import { lastRound, readRound, toQuestion, toResponses } from './elicitation.ts'
 import { loadSdk } from './load-sdk.ts'
 import {
   type ConnectionState,
   createConnection,
+  type EnteredCall,
   type McpConnection,
   type McpLogLine,
 } from './mcp-connection.ts'
@@ -125,7 +126,7 @@ export function createMcpClient({
   ): Promise<T> => {
     const { connection, options } = find(name)
     try {
-      return await read(await connection.ready(), options.timeoutMs ?? defaultTimeoutMs)
+      return await readWith(connection, (client) => read(client, options.timeoutMs ?? defaultTimeoutMs))
     } catch (cause) {
       if (ProvisoError.is(cause)) throw cause
       const why = redactor.text(toErrorMessage(cause))
@@ -168,6 +169,20 @@ export function createMcpClient({
       withClient(server, async (client, timeout) =>
         toJson(await client.getPrompt({ name, arguments: { ...args } }, { timeout })),
       ),
+  }
+}
+
+/** Registers the reading like a call, so that what the server asks meanwhile is not taken for a question of a run. */
+async function readWith<T>(connection: McpConnection, read: (client: Client) => Promise<T>): Promise<T> {
+  const { client, leave } = await connection.enter({ answers: [], ask() {}, lose() {} })
+  let isAbandoned = false
+  try {
+    return await read(client)
+  } catch (cause) {
+    isAbandoned = isTimeout(cause)
+    throw cause
+  } finally {
+    leave(isAbandoned)
   }
 }
 
@@ -227,46 +242,57 @@ interface Calling {
 async function callServer(call: Dispatch, calling: Calling): Promise<AttemptResult> {
   const { target, server, clock } = calling
   const about = { server: target.server, isIdempotent: call.capability.idempotent, now: clock.now() }
-  let client: Client
-  try {
-    client = await server.connection.ready()
-  } catch (cause) {
-    return failedCall(cause, { ...about, isSent: false })
-  }
-  if (call.signal.aborted) return ended({ outcome: 'cancelled', notApplied: true }, 'The call was cancelled')
   const over = new AbortController()
   let question: AttemptResult['question']
   let lost: AttemptResult | undefined
-  const untrack = server.connection.track({
-    idempotencyKey: call.idempotencyKey,
-    answers: call.bundle.elicited ?? [],
-    ask(round) {
-      question = toQuestion(round)
-      over.abort()
-    },
-    lose(tooLong) {
-      lost ??=
-        tooLong === undefined
-          ? lostCall(about, 'the stream ended without an answer')
-          : ended({ outcome: 'invalid' }, `The result of the tool is too long: ${tooLong}`, 'answer/limit')
-      over.abort()
-    },
-  })
+  let cancelAbort = () => {}
+  let entered: EnteredCall
   try {
-    const result = await request(client, call, {
+    entered = await server.connection.enter(
+      {
+        idempotencyKey: call.idempotencyKey,
+        answers: call.bundle.elicited ?? [],
+        ask(round) {
+          if (question) return
+          question = toQuestion(round)
+          // The server learns that there is no answer now, and ends the call. Until then it may ask for it.
+          cancelAbort = clock.timer(clock.now() + endMs, () => over.abort())
+        },
+        lose(why) {
+          lost ??= lostCall(about, why)
+          over.abort()
+        },
+      },
+      call.signal,
+    )
+  } catch (cause) {
+    if (call.signal.aborted) return cancelled
+    return failedCall(cause, { ...about, isSent: false })
+  }
+  let isAbandoned = false
+  try {
+    if (call.signal.aborted) return cancelled
+    const result = await request(entered.client, call, {
       ...calling,
       signal: AbortSignal.any([call.signal, over.signal]),
     })
     return question ? unclear(question) : result
   } catch (cause) {
+    isAbandoned = over.signal.aborted || call.signal.aborted || isTimeout(cause)
     if (question) return unclear(question)
     if (lost) return lost
     if (call.signal.aborted) return ended({ outcome: 'cancelled' }, 'The call was cancelled')
     return failedCall(cause, { ...about, isSent: true })
   } finally {
-    untrack()
+    cancelAbort()
+    entered.leave(isAbandoned)
   }
 }
+
+/** How long a server has to end a call that gets no answer to its question. */
+const endMs = 2_000
+
+const cancelled = ended({ outcome: 'cancelled', notApplied: true }, 'The call was cancelled')
 
 /** The server asks before it acts. */
 function unclear(question: NonNullable<AttemptResult['question']>): AttemptResult {

@@ -11,7 +11,7 @@ import type { Redactor } from '../../domain/redaction/redact.ts'
 import { loadSdk } from './load-sdk.ts'
 import type { McpServerOptions } from './mcp-options.ts'
 import { type OpenTransport, openTransport } from './open-transport.ts'
-import { type CallInFlight, createQuestions, type Questions } from './questions.ts'
+import { type CallInFlight, createQuestions, type LeaveCall, type Questions } from './questions.ts'
 import type { ToolDefinition } from './tool-capability.ts'
 
 /** A line that a server wrote to its standard error or sent as a log message, redacted. */
@@ -61,11 +61,16 @@ export class ServerDown extends Error {
   }
 }
 
+export interface EnteredCall {
+  readonly client: Client
+  readonly leave: LeaveCall
+}
+
 export interface McpConnection {
   /** The client, connected; throws `ServerDown`, and what connecting throws. */
   ready(): Promise<Client>
-  /** Registers a call, so that questions of the server reach it; returns how to end that. */
-  track(call: CallInFlight): () => void
+  /** Connects, and registers a call, so that questions of the server reach it; waits if calls of the server are serialized. */
+  enter(call: CallInFlight, signal?: AbortSignal): Promise<EnteredCall>
   state(): ConnectionState
   close(): Promise<void>
 }
@@ -130,15 +135,18 @@ async function openClient(
   const opened = openTransport(sdk, server, {
     onStderr: takeStderr,
     onStreamEnd(key, tooLong) {
-      if (tooLong !== undefined) questions.lose(key, tooLong)
+      if (tooLong !== undefined) questions.lose(key, { why: 'long', message: tooLong })
       // The answer may have arrived with the end of the stream.
-      else void clock.timer(clock.now() + settleMs, () => questions.lose(key))
+      else void clock.timer(clock.now() + settleMs, () => questions.lose(key, { why: 'ended' }))
     },
+    onQuestion: questions.note,
   })
   client.onerror = (error) => log('connection', error.message)
   client.onclose = () => onClose(client)
-  client.setRequestHandler('elicitation/create', async ({ params }) =>
-    questions.take(params as unknown as Json),
+  // What a server asks before it is connected belongs to no call.
+  let isOpen = false
+  client.setRequestHandler('elicitation/create', async ({ params }, { mcpReq }) =>
+    isOpen ? questions.take(params as unknown as Json, mcpReq.id) : { action: 'cancel' },
   )
   client.setNotificationHandler('notifications/message', ({ params }) => {
     const text = typeof params.data === 'string' ? params.data : JSON.stringify(params.data)
@@ -153,13 +161,20 @@ async function openClient(
     await opened.release()
     throw cause
   }
+  isOpen = true
+  questions.restart()
   return { ...opened, client, since: clock.now() }
 }
 
 export function createConnection(options: ConnectionOptions): McpConnection {
-  const { name, clock, redactor, onLog } = options
-  const lines: string[] = []
-  const questions = createQuestions()
+  const { name, server, clock, redactor } = options
+  const { lines, log, takeStderr } = createLog(options)
+  const questions = createQuestions({
+    async renew() {
+      log('connection', 'connects again: the server has not answered a call, and may still ask for it')
+      await disconnect()
+    },
+  })
   let current: Connected | undefined
   let connecting: Promise<Connected> | undefined
   let failures = 0
@@ -168,13 +183,12 @@ export function createConnection(options: ConnectionOptions): McpConnection {
   let cancelRestart = () => {}
   let isClosed = false
 
-  const log = (source: McpLogLine['source'], text: string) =>
-    onLog({ server: name, source, text: redactor.text(text).slice(0, longestLine) })
-  const takeStderr = toLines((line) => {
-    lines.push(redactor.text(line).slice(0, longestLine))
-    if (lines.length > mostLines) lines.shift()
-    log('stderr', line)
-  })
+  const disconnect = async () => {
+    const open = current
+    current = undefined
+    await open?.client.close().catch(() => {})
+    await open?.release()
+  }
 
   const lost = (why: string, wasStable: boolean) => {
     failures = wasStable ? 1 : failures + 1
@@ -184,9 +198,7 @@ export function createConnection(options: ConnectionOptions): McpConnection {
     const pauseMs = backoffMs(restartPolicy, failures)
     restartAt = clock.now() + pauseMs
     cancelRestart()
-    cancelRestart = clock.timer(restartAt, () => {
-      connect().catch(() => {})
-    })
+    cancelRestart = clock.timer(restartAt, () => void connect().catch(() => {}))
   }
 
   const open = (): Promise<Connected> =>
@@ -225,15 +237,17 @@ export function createConnection(options: ConnectionOptions): McpConnection {
     return connecting
   }
 
+  const ready = async (): Promise<Client> => {
+    if (current) return current.client
+    const wait = restartAt - clock.now()
+    if (!connecting && wait > 0)
+      throw new ServerDown(`The MCP server "${name}" is down: ${problem ?? 'no connection'}`, wait)
+    return (await connect()).client
+  }
+
   return {
-    async ready() {
-      if (current) return current.client
-      const wait = restartAt - clock.now()
-      if (!connecting && wait > 0)
-        throw new ServerDown(`The MCP server "${name}" is down: ${problem ?? 'no connection'}`, wait)
-      return (await connect()).client
-    },
-    track: questions.track,
+    ready,
+    enter: (call, signal) => enterCall({ ready, questions, server }, call, signal),
     state() {
       return {
         ...describe(current),
@@ -246,13 +260,49 @@ export function createConnection(options: ConnectionOptions): McpConnection {
     async close() {
       isClosed = true
       cancelRestart()
-      const open = current
-      current = undefined
+      await disconnect()
       await connecting?.catch(() => {})
-      await open?.client.close().catch(() => {})
-      await open?.release()
     },
   }
+}
+
+/** Registers a call after connecting: a call that waits for its turn may get another connection. */
+async function enterCall(
+  {
+    ready,
+    questions,
+    server,
+  }: {
+    readonly ready: () => Promise<Client>
+    readonly questions: Questions
+    readonly server: McpServerOptions
+  },
+  call: CallInFlight,
+  signal: AbortSignal | undefined,
+): Promise<EnteredCall> {
+  const isLegacy = (await ready()).getProtocolEra() !== 'modern'
+  // Over stdio the question that the answers are for does not name its call.
+  const isAlone = isLegacy && !('url' in server) && call.answers.length > 0
+  const leave = await questions.enter(call, { isAlone, ...(signal && { signal }) })
+  try {
+    return { client: await ready(), leave }
+  } catch (cause) {
+    leave(false)
+    throw cause
+  }
+}
+
+function createLog({ name, redactor, onLog }: ConnectionOptions) {
+  /** The last lines of the standard error. */
+  const lines: string[] = []
+  const log = (source: McpLogLine['source'], text: string) =>
+    onLog({ server: name, source, text: redactor.text(text).slice(0, longestLine) })
+  const takeStderr = toLines((line) => {
+    lines.push(redactor.text(line).slice(0, longestLine))
+    if (lines.length > mostLines) lines.shift()
+    log('stderr', line)
+  })
+  return { lines, log, takeStderr }
 }
 
 function describe(connected: Connected | undefined): Partial<ConnectionState> {

@@ -26,6 +26,8 @@ interface TransportEvents {
    * here.
    */
   readonly onStreamEnd: (idempotencyKey: string, tooLong?: string) => void
+  /** A question with this id is in the stream of the call under this key; called before the SDK reads it. */
+  readonly onQuestion: (idempotencyKey: string, id: string | number) => void
 }
 
 /** Member of `_meta` of a call, by which servers can recognise a repetition. */
@@ -117,19 +119,21 @@ const countBytes = (longest: number) => (body: ReadableStream<Uint8Array>) => {
 }
 
 /**
- * Limits the events of a stream, which the SDK keeps until they are complete, and reports that the stream of a call is over,
- * whether it ended or broke. The SDK resumes streams whose events have ids.
+ * Limits the events of a stream, which the SDK keeps until they are complete. Reports the questions in the stream of a call,
+ * and that it is over, whether it ended or broke. The SDK resumes streams whose events have ids.
  */
 const watchStream =
-  (longest: number, key: string | undefined, { onStreamEnd }: TransportEvents) =>
+  (longest: number, key: string | undefined, { onStreamEnd, onQuestion }: TransportEvents) =>
   (body: ReadableStream<Uint8Array>) => {
     const reader = body.getReader()
     const decoder = new TextDecoder()
     const countEvent = createEventCounter()
     let isResumable = false
     const parser = createParser({
-      onEvent({ id }) {
+      onEvent({ id, data }) {
         isResumable ||= id !== undefined
+        const question = questionIn(data)
+        if (key !== undefined && question !== undefined) onQuestion(key, question)
       },
     })
     const end = () => {
@@ -185,6 +189,19 @@ function createEventCounter(): (chunk: Uint8Array) => number {
       isAfterReturn = byte === carriageReturn
     }
     return Math.max(most, bytes)
+  }
+}
+
+/** Id of the question in an event. Escapes can hide the method from a search in the text, so every event is parsed. */
+function questionIn(data: string): string | number | undefined {
+  try {
+    const { method, id } = JSON.parse(data) as { readonly method?: unknown; readonly id?: unknown }
+    return method === 'elicitation/create' && (typeof id === 'string' || typeof id === 'number')
+      ? id
+      : undefined
+  } catch {
+    // The SDK reports what is not JSON.
+    return undefined
   }
 }
 
