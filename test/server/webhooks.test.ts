@@ -300,6 +300,29 @@ describe('a webhook', () => {
     expect(removed.status).toBe(422)
   })
 
+  it('of the settings shows tenants neither its path nor why a try failed, and redacts keys in other URLs', async () => {
+    const token = 'ops-secret-1234567'
+    const closed = await receiver()
+    await closed.close()
+    const endpoints = [{ url: `${closed.url}&token=${token}`, secret: 'a secret of the settings' }]
+    const served = await serve(options({ webhooks: { retry: { max: 1 }, endpoints, onGiveUp: () => {} } }))
+    const own = await subscribe(served, { url: `http://127.0.0.1:9/?password=${token}` })
+    await run(served)
+    const { webhooks } = (await (await served.call(`${api}/webhooks`)).json()) as unknown as {
+      webhooks: { webhookId: string; url: string; source: string }[]
+    }
+    const [settings] = webhooks as [(typeof webhooks)[0]]
+    expect([settings.source, settings.url]).toEqual(['settings', new URL(closed.url).origin])
+    expect(webhooks.find(({ webhookId }) => webhookId === own.webhookId)?.url).toContain('http://127.0.0.1:9/')
+    await settled(served, settings.webhookId, 'failed')
+    const [failed] = (await deliveries(served, settings.webhookId)) as [DeliveryView]
+    expect(failed.tries[0]?.error).toBe('Not delivered; the operator sees the reason')
+    expect(JSON.stringify([webhooks, own, failed])).not.toContain(token)
+    // A tenant may repeat what it caused itself.
+    const path = `${api}/webhooks/${settings.webhookId}/deliveries/${failed.deliveryId}/retry`
+    expect((await served.call(path, { method: 'POST' })).status).toBe(202)
+  })
+
   it('does not exist where webhooks are off, and is limited per tenant', async () => {
     const off = await serve(tea)
     expect((await (await off.call(`${api}/webhooks`)).json()).code).toBe('webhook/off')

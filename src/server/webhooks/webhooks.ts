@@ -349,13 +349,21 @@ function toWebhook(row: DocumentRow, { seal, clock }: Pick<WebhookOptions, 'seal
   }
 }
 
+/** Ids of tenants' webhooks have only hex digits after `wh_`. */
+const settingsPrefix = 'wh_settings_'
+
+/** Whether a webhook is one of the operator's settings. */
+export function isOfSettings(webhookId: string): boolean {
+  return webhookId.startsWith(settingsPrefix)
+}
+
 /** The id depends on the URL and the tenant alone: deliveries stay with their webhook when the process starts again. */
 function toConfigured({ url, secret, events = webhookEvents, tenant }: WebhookEndpoint): Webhook {
   const hash = createHash('sha256')
     .update(JSON.stringify([url, tenant ?? null]))
     .digest('hex')
   return {
-    webhookId: `wh_settings_${hash.slice(0, 12)}`,
+    webhookId: `${settingsPrefix}${hash.slice(0, 12)}`,
     ...(tenant !== undefined && { tenant }),
     url,
     events,
