@@ -323,6 +323,34 @@ describe('a webhook', () => {
     expect((await served.call(path, { method: 'POST' })).status).toBe(202)
   })
 
+  it('of another tenant is delivered while all receivers of a tenant hang', async () => {
+    let hanging = 0
+    let most = 0
+    const hung = createHttpServer((request) => {
+      hanging++
+      most = Math.max(most, hanging)
+      request.on('close', () => hanging--)
+    })
+    await new Promise<void>((resolve) => hung.listen(0, '127.0.0.1', resolve))
+    closers.push(async () => {
+      hung.closeAllConnections()
+      await new Promise((resolve) => hung.close(resolve))
+    })
+    const good = await receiver()
+    const served = await serve(options({ webhooks: { timeoutMs: 60_000, onGiveUp: () => {} } }))
+    const admin = await served.tokenFor('admin', 'acme')
+    const url = `http://127.0.0.1:${(hung.address() as AddressInfo).port}/`
+    for (let count = 0; count < 10; count++) await subscribe(served, { url, events: ['run.ended'] }, admin)
+    // 40 deliveries: more than a process has in flight.
+    for (let count = 0; count < 4; count++)
+      await frames(await served.call(`${api}/run.stream`, { body: start(), token: admin }))
+    const { webhookId } = await subscribe(served, { url: good.url })
+    await run(served)
+    await settled(served, webhookId, 'delivered')
+    expect(good.received.length).toBe(1)
+    await expect.poll(() => most, { interval: 20, timeout: 20_000 }).toBe(8)
+  })
+
   it('does not exist where webhooks are off, and is limited per tenant', async () => {
     const off = await serve(tea)
     expect((await (await off.call(`${api}/webhooks`)).json()).code).toBe('webhook/off')

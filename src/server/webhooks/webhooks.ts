@@ -64,7 +64,6 @@ export interface Webhook extends DeliveryTarget {
   readonly tenant?: string
   readonly events: readonly WebhookEvent[]
   readonly description?: string
-  readonly source: 'tenant' | 'settings'
   readonly createdAt?: number
 }
 
