@@ -14,7 +14,10 @@ export async function openIdentityProvider({ clientSecret }: { readonly clientSe
   const key = { ...(await exportJWK(pair.publicKey)), kid: 'one', alg: 'RS256' }
   const codes = new Map<string, Pending>()
   const state = {
-    claims: {} as { [name: string]: unknown }, refuses: false, asked: [] as URLSearchParams[], requests: [] as string[],
+    claims: {} as { [name: string]: unknown },
+    refuses: false,
+    asked: [] as URLSearchParams[],
+    requests: [] as string[],
     /** Answers wait for it. */
     held: undefined as Promise<void> | undefined,
     /** The name that discovery confirms, if it is another one. */

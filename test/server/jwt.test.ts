@@ -310,7 +310,14 @@ describe('a JSON web token', () => {
     const { ask, issuer } = await served({ publicKey, algorithms: ['RS256', 'RS512', 'PS256'] }, tea, {
       limits: { failures },
     })
-    const claims = { iss: issuer, aud: 'proviso', sub: 'ann', roles: ['caller'], org: 'acme', exp: 9_999_999_999 }
+    const claims = {
+      iss: issuer,
+      aud: 'proviso',
+      sub: 'ann',
+      roles: ['caller'],
+      org: 'acme',
+      exp: 9_999_999_999,
+    }
     const pem = await exportPKCS8(pair.privateKey)
     for (const alg of ['RS256', 'RS512', 'PS256']) {
       const key = await importPKCS8(pem, alg)

@@ -99,6 +99,8 @@ describe('a webhook', () => {
     expect(verifyWebhook({ headers, body, secret })).toBe(true)
     expect(verifyWebhook({ headers, body: `${body} `, secret })).toBe(false)
     expect(verifyWebhook({ headers, body, secret: 'whsec_AAAA' })).toBe(false)
+    for (const empty of ['', 'whsec_', [secret, '']])
+      expect(() => verifyWebhook({ headers, body, secret: empty })).toThrow('must not be empty')
     expect(verifyWebhook({ headers, body, secret, now: Date.now() + 301_000 })).toBe(false)
     // By hand, as another library does it.
     const content = `${headers['webhook-id']}.${headers['webhook-timestamp']}.${body}`
@@ -225,6 +227,11 @@ describe('a webhook', () => {
     await settled(served, webhookId, 'failed')
     expect(given[0]?.attempts, 'no second try').toBe(1)
     expect(given[0]?.tries[0]?.error).toContain('not public')
+    address = '10.1.2.3'
+    const refused = await served.call(`${api}/webhooks`, { body: { url: named } })
+    const { issues } = await refused.json()
+    expect(issues[0]?.message).toContain('it resolves to an address that is not public')
+    expect(JSON.stringify([issues, given])).not.toMatch(/10\.1\.2\.3|127\.0\.0\.1/)
     expect(received).toEqual([])
   })
 
@@ -313,7 +320,9 @@ describe('a webhook', () => {
     }
     const [settings] = webhooks as [(typeof webhooks)[0]]
     expect([settings.source, settings.url]).toEqual(['settings', new URL(closed.url).origin])
-    expect(webhooks.find(({ webhookId }) => webhookId === own.webhookId)?.url).toContain('http://127.0.0.1:9/')
+    expect(webhooks.find(({ webhookId }) => webhookId === own.webhookId)?.url).toContain(
+      'http://127.0.0.1:9/',
+    )
     await settled(served, settings.webhookId, 'failed')
     const [failed] = (await deliveries(served, settings.webhookId)) as [DeliveryView]
     expect(failed.tries[0]?.error).toBe('Not delivered; the operator sees the reason')
@@ -355,7 +364,15 @@ describe('a webhook', () => {
     const off = await serve(tea)
     expect((await (await off.call(`${api}/webhooks`)).json()).code).toBe('webhook/off')
     const served = await serve(options())
-    for (let count = 0; count < 20; count++) await subscribe(served, { url: 'http://127.0.0.1:9/' })
+    for (let count = 0; count < 15; count++) await subscribe(served, { url: 'http://127.0.0.1:9/' })
+    const add = () => served.call(`${api}/webhooks`, { body: { url: 'http://127.0.0.1:9/' } })
+    const countAll = async () =>
+      ((await (await served.call(`${api}/webhooks`)).json()) as unknown as { webhooks: unknown[] }).webhooks
+        .length
+    const added = (await Promise.all(Array.from({ length: 15 }, add))).filter(({ status }) => status === 201)
+    expect(added.length).toBeLessThanOrEqual(5)
+    expect(await countAll()).toBe(15 + added.length)
+    while ((await countAll()) < 20) await subscribe(served, { url: 'http://127.0.0.1:9/' })
     const over = await served.call(`${api}/webhooks`, { body: { url: 'http://127.0.0.1:9/' } })
     expect([over.status, (await over.json()).code]).toEqual([409, 'webhook/limit'])
   })

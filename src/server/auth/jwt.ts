@@ -308,8 +308,7 @@ function discover(issuer: string, request: AskIssuer): Promise<string> {
   return request(
     `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`,
     ({ issuer: confirmed, jwks_uri: jwksUrl }) => {
-      if (confirmed !== issuer)
-        throw new Error(`Its issuer must be "${issuer}", got "${String(confirmed)}"`)
+      if (confirmed !== issuer) throw new Error(`Its issuer must be "${issuer}", got "${String(confirmed)}"`)
       if (typeof jwksUrl !== 'string' || !URL.canParse(jwksUrl)) throw new Error('jwks_uri must be a URL')
       return jwksUrl
     },

@@ -185,7 +185,10 @@ export const listDeliveries: Route = {
     const next = found.length > limit ? page.at(-1)?.deliveryId : undefined
     return {
       status: 200,
-      body: { deliveries: page.map((delivery) => toDeliveryView(delivery, served)), ...(next !== undefined && { next }) },
+      body: {
+        deliveries: page.map((delivery) => toDeliveryView(delivery, served)),
+        ...(next !== undefined && { next }),
+      },
     }
   },
 }

@@ -206,14 +206,19 @@ function createServices(
     async create({ tenant, by }, { url, events = webhookEvents, description }) {
       await checkUrl(url, options)
       const count = (await own(tenant)).length
-      if (count >= mostWebhooks)
-        throw new ProvisoError('webhook/limit', `Cannot add a webhook: the tenant has ${count}`)
+      if (count >= mostWebhooks) throw tooMany(count)
       const id = `wh_${randomBytes(8).toString('hex')}`
       const { keys, issued } = renewKeys([], { rotate: true, now: clock.now(), newSecret: newWebhookSecret })
       const body = toBody({ id, tenant, url, events, description, isPaused: false, keys }, seal)
       const operation = toOperation('webhook.created', { tenant, by, id, url, events })
       const row = await documents.add({ kind: 'webhook', tenant, id, body }, { operation })
       if (row === undefined) throw new Error('A new id is taken')
+      // Others may have added some since the count: the last of them to count again sees all.
+      if ((await own(tenant)).length > mostWebhooks) {
+        const removed = toOperation('webhook.removed', { tenant, by, id, url, events })
+        await documents.remove(row, { operation: removed })
+        throw tooMany(mostWebhooks)
+      }
       await refresh()
       return { webhook: toWebhook(row, options), ...(issued && { secret: issued.secret }) }
     },
@@ -292,6 +297,10 @@ async function checkUrl(url: string, { inspectUrl }: Pick<WebhookOptions, 'inspe
     throw new ProvisoError('webhook/invalid', `Cannot use the webhook: ${issue.message}`, {
       issues: [below('/url', issue)],
     })
+}
+
+function tooMany(count: number): ProvisoError {
+  return new ProvisoError('webhook/limit', `Cannot add a webhook: the tenant has ${count}`)
 }
 
 function unknownWebhook(webhookId: string): ProvisoError {
