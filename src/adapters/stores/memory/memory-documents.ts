@@ -21,7 +21,7 @@ export function createMemoryDocuments(now: () => number, operations: Operations)
       id,
       body,
       ...(runId !== undefined && { runId }),
-      // Added as due at once, it is due after those that were due before.
+      // Added as due at once, it is due after documents that were due before.
       ...(dueAt !== undefined && { dueAt: before === undefined && dueAt === 0 ? time : dueAt }),
       version: (before?.version ?? 0) + 1,
       createdAt: before?.createdAt ?? time,
