@@ -70,7 +70,11 @@ export function mountRoute(fastify: FastifyInstance, route: Route, mounting: Mou
         if ('refused' in answer) await countRefusedBody(request)
         // From here on the response is written, or a stream follows the run.
         mounting.known(request).onAccepted()
-        if ('refused' in answer) return sendRefusal(reply, answer, mounting)
+        if ('refused' in answer) {
+          const isFailure = route.countsFailures && [401, 403].includes(getStatus(answer))
+          const limited = isFailure ? await mounting.rateLimit.countFailure(request.ip) : undefined
+          return sendRefusal(reply, limited ?? answer, mounting)
+        }
         if (!('stream' in answer)) return sendAnswer(reply, answer, route)
         const { headers } = mounting.known(request)
         await streams.send(withDeprecation(answer, route), reply, { headers, signal }).catch((cause) => {
@@ -92,6 +96,7 @@ async function admit(
   mounting: Mounting,
 ): Promise<Refusal | undefined> {
   if (route.checkHead) return checkHead(route, request, mounting)
+  if (route.countsFailures) return mounting.rateLimit.checkFailures(request.ip)
   if (route.roles === 'anyone') return undefined
   if (mounting.stopping.aborted) return stopping
   const caller = await mounting.authenticate(request.headers.authorization)
@@ -231,6 +236,7 @@ async function answerCall(
     caller,
     ...parts,
     headers,
+    address: request.ip,
     traceId,
     rawBody,
     signal,

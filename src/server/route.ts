@@ -31,6 +31,11 @@ export interface Route {
   readonly isControl?: boolean
   /** Takes as long as a model or the size of the store demands: the deadline of requests does not apply. */
   readonly takesLong?: boolean
+  /**
+   * Authenticates by its body: calls that are refused for it count as refused tokens of the address, and beyond that rate
+   * the body is not read.
+   */
+  readonly countsFailures?: boolean
   /** Registers an agent, so the rate of registrations applies. */
   readonly registers?: boolean
   /** Maximum body size in bytes, instead of the server's default. */
@@ -80,6 +85,8 @@ export interface Call {
   readonly body: Json
   /** Header names are in lower case. */
   readonly headers: { readonly [name: string]: string | undefined }
+  /** Address of the client. */
+  readonly address: string
   /** Trace id of this call: from `traceparent`, or new. Every error response includes it. */
   readonly traceId: string
   /** The unparsed body, for checking signatures. */

@@ -13,7 +13,16 @@ export async function openIdentityProvider({ clientSecret }: { readonly clientSe
   const pair = await generateKeyPair('RS256')
   const key = { ...(await exportJWK(pair.publicKey)), kid: 'one', alg: 'RS256' }
   const codes = new Map<string, Pending>()
-  const state = { claims: {} as { [name: string]: unknown }, refuses: false, asked: [] as URLSearchParams[] }
+  const state = {
+    claims: {} as { [name: string]: unknown },
+    refuses: false,
+    asked: [] as URLSearchParams[],
+    requests: [] as string[],
+    /** Answers wait for it. */
+    held: undefined as Promise<void> | undefined,
+    /** The name that discovery confirms, if it is another one. */
+    issuer: undefined as string | undefined,
+  }
   const sign = (audience: string) =>
     new SignJWT({ sub: 'ann', roles: ['operator'], ...state.claims })
       .setProtectedHeader({ alg: 'RS256', kid: 'one' })
@@ -56,6 +65,8 @@ export async function openIdentityProvider({ clientSecret }: { readonly clientSe
   }
   const answer = async (request: IncomingMessage): Promise<[status: number, body: object]> => {
     const { pathname } = new URL(request.url ?? '/', issuer)
+    state.requests.push(pathname)
+    await state.held
     if (pathname === '/keys') return [200, { keys: [key] }]
     if (pathname === '/token') {
       let text = ''
@@ -65,7 +76,7 @@ export async function openIdentityProvider({ clientSecret }: { readonly clientSe
     return [
       200,
       {
-        issuer,
+        issuer: state.issuer ?? issuer,
         jwks_uri: `${issuer}/keys`,
         authorization_endpoint: `${issuer}/authorize`,
         token_endpoint: `${issuer}/token`,

@@ -1,10 +1,12 @@
 /** JSON web tokens of an identity provider on loopback: what gets in, as whom, and what does not. */
+import { generateKeyPairSync } from 'node:crypto'
 import { createServer as createHttpServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { exportJWK, exportSPKI, generateKeyPair, SignJWT } from 'jose'
+import { exportJWK, exportPKCS8, exportSPKI, generateKeyPair, importPKCS8, SignJWT } from 'jose'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { AppOptions } from '../../src/index.ts'
-import { createServer, type JwtOptions } from '../../src/server/index.ts'
+import { createServer, type JwtOptions, type ServerOptions } from '../../src/server/index.ts'
+import { systemClock } from '../seams/base.ts'
 import { api, flexToken, open, serve, start, tea, text } from './support.ts'
 
 const closers: (() => void)[] = []
@@ -17,13 +19,14 @@ type Pair = Awaited<ReturnType<typeof generateKeyPair>>
 /** An issuer with discovery and a key set that can be changed. */
 async function openIssuer() {
   const keys = new Map<string, Pair>([['one', await generateKeyPair('RS256')]])
-  const state = { requests: [] as string[], isDown: false }
+  const state = { requests: [] as string[], isDown: false, keySet: undefined as string | undefined }
   const server = createHttpServer(async (request, response) => {
     state.requests.push(request.url ?? '')
     if (state.isDown) return void response.writeHead(500).end()
     response.setHeader('content-type', 'application/json')
     if (request.url === '/.well-known/openid-configuration')
       return void response.end(JSON.stringify({ issuer, jwks_uri: `${issuer}/keys` }))
+    if (state.keySet !== undefined) return void response.end(state.keySet)
     const jwks = [...keys].map(async ([kid, { publicKey }]) => ({
       ...(await exportJWK(publicKey)),
       kid,
@@ -57,10 +60,14 @@ async function openIssuer() {
 
 const agents = { http: { allowLoopback: true, clearSecrets: true } }
 
-async function served(more: Partial<JwtOptions> = {}, options: AppOptions = tea) {
+async function served(
+  more: Partial<JwtOptions> = {},
+  options: AppOptions = tea,
+  server: Partial<ServerOptions> = {},
+) {
   const idp = await openIssuer()
   const jwt = { issuer: idp.issuer, audience: 'proviso', tenantClaim: 'org', allowLoopback: true, ...more }
-  const { call, app } = await serve(options, { auth: { token: flexToken, jwt } })
+  const { call, app } = await serve(options, { auth: { token: flexToken, jwt }, ...server })
   const ask = async (token: string, path = '/runs') => {
     const response = await call(`${api}${path}`, { token })
     const said = response.status === 200 ? undefined : await response.json()
@@ -102,6 +109,7 @@ describe('a JSON web token', () => {
     ['that has expired', { exp: 1_000 }, 'The token has expired'],
     ['that is not valid yet', { nbf: 9_999_999_999 }, 'The token is not valid yet'],
     ['that never expires', { exp: undefined }, 'The claim "exp" of the token is missing or wrong'],
+    ['named like a token', { sub: 'ann (tok_1)' }, 'The claim "sub" of the token is missing or wrong'],
     ['without a name', { sub: undefined }, 'The claim "sub" of the token is missing or wrong'],
   ])('%s is refused with 401', async (_name, claims, detail) => {
     const { sign, ask } = await served()
@@ -262,12 +270,79 @@ describe('a JSON web token', () => {
     expect(state.requests.length).toBe(1)
   })
 
+  const shortKey = { kty: 'RSA', kid: 'one', n: 'AQ', e: 'AQAB' }
+  it.each([
+    ['a page', '<html>'],
+    ['an object without keys', '{}'],
+    ['a list of something else', '{"keys": [1]}'],
+    ['a key that is too short', JSON.stringify({ keys: [shortKey] })],
+    ['a key without its parts', '{"keys": [{"kty": "RSA", "kid": "one"}]}'],
+  ])('is refused with 503 while the key set is %s, which is not read for every token', async (_name, set) => {
+    const { sign, ask, state } = await served()
+    state.keySet = set
+    const token = await sign()
+    for (let count = 0; count < 4; count++) {
+      const { status, code } = await ask(token)
+      expect([status, code]).toEqual([503, 'auth/unavailable'])
+    }
+    expect(state.requests.filter((url) => url === '/keys').length).toBe(1)
+  })
+
+  it('is accepted once the issuer has corrected its key, 5 seconds later', async () => {
+    let ahead = 0
+    const clock = { ...systemClock, now: () => systemClock.now() + ahead }
+    const { sign, ask, state, keys } = await served({}, tea, { clock })
+    keys.set('two', await generateKeyPair('RS256'))
+    const good = { ...(await exportJWK(keys.get('two')!.publicKey)), kid: 'two', alg: 'RS256' }
+    state.keySet = JSON.stringify({ keys: [shortKey, good] })
+    expect((await ask(await sign())).status).toBe(503)
+    expect((await ask(await sign({}, 'two'))).status, 'other keys stay usable').toBe(200)
+    state.keySet = undefined
+    expect((await ask(await sign())).status).toBe(503)
+    ahead = 5_001
+    expect((await ask(await sign())).status).toBe(200)
+  })
+
+  it('of any algorithm is verified with the key of the options, or refused with 401', async () => {
+    const pair = await generateKeyPair('RS256', { extractable: true })
+    const publicKey = await exportSPKI(pair.publicKey)
+    const failures = { requests: 4, seconds: 60 }
+    const { ask, issuer } = await served({ publicKey, algorithms: ['RS256', 'RS512', 'PS256'] }, tea, {
+      limits: { failures },
+    })
+    const claims = {
+      iss: issuer,
+      aud: 'proviso',
+      sub: 'ann',
+      roles: ['caller'],
+      org: 'acme',
+      exp: 9_999_999_999,
+    }
+    const pem = await exportPKCS8(pair.privateKey)
+    for (const alg of ['RS256', 'RS512', 'PS256']) {
+      const key = await importPKCS8(pem, alg)
+      const token = await new SignJWT(claims).setProtectedHeader({ alg }).sign(key)
+      expect((await ask(token)).status, alg).toBe(200)
+    }
+    const statuses = []
+    for (const alg of ['RS512', 'PS256', 'ES256', 'none', 'RS256'])
+      statuses.push((await ask(`${encode({ alg })}.${encode(claims)}.AAAA`)).status)
+    expect(statuses, 'each one counts as a refused token').toEqual([401, 401, 401, 401, 429])
+  })
+
   it('of an issuer on a private address is not verified unless that is allowed', async () => {
     const { sign, ask, state } = await served({ allowLoopback: false })
     expect((await ask(await sign())).status).toBe(503)
     expect(state.requests).toEqual([])
   })
 })
+
+const ecKey = generateKeyPairSync('ec', { namedCurve: 'prime256v1' })
+  .publicKey.export({ type: 'spki', format: 'pem' })
+  .toString()
+const shortRsaKey = generateKeyPairSync('rsa', { modulusLength: 1_024 })
+  .publicKey.export({ type: 'spki', format: 'pem' })
+  .toString()
 
 describe('auth.jwt', () => {
   it.each([
@@ -280,6 +355,10 @@ describe('auth.jwt', () => {
     [{ algorithms: [] }, 'algorithms'],
     [{ jwksUrl: 'https://a.example', publicKey: 'x' }, 'at most one'],
     [{ roles: { a: 'boss' } }, 'roles'],
+    [{ publicKey: 'x' }, 'must be a public key in PEM'],
+    [{ publicKey: ecKey }, '`auth.jwt.algorithms` must be of ES256'],
+    [{ publicKey: ecKey, algorithms: ['ES256', 'ES384'] }, 'got "ES384"'],
+    [{ publicKey: shortRsaKey }, 'got rsa 1024'],
   ])('refuses %j', async (more, message) => {
     const app = await open(tea)
     const jwt = { issuer: 'https://login.example', audience: 'proviso', ...more } as JwtOptions

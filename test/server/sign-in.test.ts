@@ -1,6 +1,8 @@
 /** Sign-in of people by OpenID Connect: the code of the provider becomes a token that the API accepts, and nothing else does. */
 import { createHash, randomBytes } from 'node:crypto'
 import { afterEach, expect, it } from 'vitest'
+import type { ServerOptions } from '../../src/server/index.ts'
+import { systemClock } from '../seams/base.ts'
 import { openIdentityProvider } from './identity-provider.ts'
 import { api, flexToken, serve, tea } from './support.ts'
 
@@ -12,12 +14,13 @@ afterEach(() => {
 const redirectUri = 'http://console.example/sign-in'
 const clientSecret = 'secret-of-the-client'
 
-async function served() {
+async function served(more: Partial<ServerOptions> = {}) {
   const provider = await openIdentityProvider({ clientSecret })
   closers.push(provider.close)
   const jwt = { issuer: provider.issuer, audience: ['proviso', 'console'], allowLoopback: true }
   const { call } = await serve(tea, {
     auth: { token: flexToken, jwt, signIn: { clientId: 'console', clientSecret } },
+    ...more,
   })
   const codeVerifier = randomBytes(32).toString('base64url')
   const challenge = createHash('sha256').update(codeVerifier).digest('base64url')
@@ -66,6 +69,49 @@ it('refuses another verifier, an unknown code, and a person without a role', asy
   expect((await exchange('made-up')).status).toBe(401)
   provider.state.claims = { roles: ['guest'] }
   expect(await exchange(getCode())).toMatchObject({ status: 403, body: { code: 'auth/forbidden' } })
+})
+
+it('counts refused codes as refused tokens of the address, and asks the provider no more beyond that rate', async () => {
+  const { provider, getCode, exchange } = await served({ limits: { failures: { requests: 3, seconds: 60 } } })
+  const statuses = []
+  for (let count = 0; count < 6; count++) statuses.push((await exchange('made-up')).status)
+  expect(statuses).toEqual([401, 401, 401, 429, 429, 429])
+  expect((await exchange(getCode())).status).toBe(429)
+  expect(provider.state.requests.filter((path) => path === '/token').length).toBe(3)
+})
+
+it('exchanges at most four codes of one address at once', async () => {
+  const { provider, call, exchange } = await served()
+  await call(`${api}/sign-in`, { token: '' })
+  let release = () => {}
+  provider.state.held = new Promise((resolve) => {
+    release = resolve
+  })
+  const all = Array.from({ length: 10 }, async () => {
+    const { status } = await exchange('made-up')
+    // The first that is turned away comes after the ones that wait.
+    if (status === 429) release()
+    return status
+  })
+  const statuses = await Promise.all(all)
+  expect(provider.state.requests.filter((path) => path === '/token').length).toBeLessThanOrEqual(10)
+  expect(statuses.filter((status) => status === 401).length).toBeGreaterThanOrEqual(4)
+  expect(statuses.filter((status) => status === 429).length).toBeGreaterThanOrEqual(1)
+})
+
+it('asks a provider for its addresses once for all, and again 5 seconds after a failure', async () => {
+  let ahead = 0
+  const clock = { ...systemClock, now: () => systemClock.now() + ahead }
+  const { provider, call } = await served({ clock })
+  provider.state.issuer = 'https://another.example'
+  const show = async () => (await call(`${api}/sign-in`, { token: '' })).status
+  expect(new Set(await Promise.all(Array.from({ length: 20 }, show)))).toEqual(new Set([503]))
+  expect(provider.state.requests.length).toBe(1)
+  provider.state.issuer = undefined
+  expect(await show()).toBe(503)
+  ahead = 5_001
+  expect(await show()).toBe(200)
+  expect(provider.state.requests.length).toBe(2)
 })
 
 it('answers 503 while the provider is down, and without a provider offers only tokens', async () => {

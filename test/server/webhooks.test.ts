@@ -99,6 +99,8 @@ describe('a webhook', () => {
     expect(verifyWebhook({ headers, body, secret })).toBe(true)
     expect(verifyWebhook({ headers, body: `${body} `, secret })).toBe(false)
     expect(verifyWebhook({ headers, body, secret: 'whsec_AAAA' })).toBe(false)
+    for (const empty of ['', 'whsec_', [secret, '']])
+      expect(() => verifyWebhook({ headers, body, secret: empty })).toThrow('must not be empty')
     expect(verifyWebhook({ headers, body, secret, now: Date.now() + 301_000 })).toBe(false)
     // By hand, as another library does it.
     const content = `${headers['webhook-id']}.${headers['webhook-timestamp']}.${body}`
@@ -225,6 +227,11 @@ describe('a webhook', () => {
     await settled(served, webhookId, 'failed')
     expect(given[0]?.attempts, 'no second try').toBe(1)
     expect(given[0]?.tries[0]?.error).toContain('not public')
+    address = '10.1.2.3'
+    const refused = await served.call(`${api}/webhooks`, { body: { url: named } })
+    const { issues } = await refused.json()
+    expect(issues[0]?.message).toContain('it resolves to an address that is not public')
+    expect(JSON.stringify([issues, given])).not.toMatch(/10\.1\.2\.3|127\.0\.0\.1/)
     expect(received).toEqual([])
   })
 
@@ -300,11 +307,72 @@ describe('a webhook', () => {
     expect(removed.status).toBe(422)
   })
 
+  it('of the settings shows tenants neither its path nor why a try failed, and redacts keys in other URLs', async () => {
+    const token = 'ops-secret-1234567'
+    const closed = await receiver()
+    await closed.close()
+    const endpoints = [{ url: `${closed.url}&token=${token}`, secret: 'a secret of the settings' }]
+    const served = await serve(options({ webhooks: { retry: { max: 1 }, endpoints, onGiveUp: () => {} } }))
+    const own = await subscribe(served, { url: `http://127.0.0.1:9/?password=${token}` })
+    await run(served)
+    const { webhooks } = (await (await served.call(`${api}/webhooks`)).json()) as unknown as {
+      webhooks: { webhookId: string; url: string; source: string }[]
+    }
+    const [settings] = webhooks as [(typeof webhooks)[0]]
+    expect([settings.source, settings.url]).toEqual(['settings', new URL(closed.url).origin])
+    expect(webhooks.find(({ webhookId }) => webhookId === own.webhookId)?.url).toContain(
+      'http://127.0.0.1:9/',
+    )
+    await settled(served, settings.webhookId, 'failed')
+    const [failed] = (await deliveries(served, settings.webhookId)) as [DeliveryView]
+    expect(failed.tries[0]?.error).toBe('Not delivered; the operator sees the reason')
+    expect(JSON.stringify([webhooks, own, failed])).not.toContain(token)
+    // A tenant may repeat what it caused itself.
+    const path = `${api}/webhooks/${settings.webhookId}/deliveries/${failed.deliveryId}/retry`
+    expect((await served.call(path, { method: 'POST' })).status).toBe(202)
+  })
+
+  it('of another tenant is delivered while all receivers of a tenant hang', async () => {
+    let hanging = 0
+    let most = 0
+    const hung = createHttpServer((request) => {
+      hanging++
+      most = Math.max(most, hanging)
+      request.on('close', () => hanging--)
+    })
+    await new Promise<void>((resolve) => hung.listen(0, '127.0.0.1', resolve))
+    closers.push(async () => {
+      hung.closeAllConnections()
+      await new Promise((resolve) => hung.close(resolve))
+    })
+    const good = await receiver()
+    const served = await serve(options({ webhooks: { timeoutMs: 60_000, onGiveUp: () => {} } }))
+    const admin = await served.tokenFor('admin', 'acme')
+    const url = `http://127.0.0.1:${(hung.address() as AddressInfo).port}/`
+    for (let count = 0; count < 10; count++) await subscribe(served, { url, events: ['run.ended'] }, admin)
+    // 40 deliveries: more than a process has in flight.
+    for (let count = 0; count < 4; count++)
+      await frames(await served.call(`${api}/run.stream`, { body: start(), token: admin }))
+    const { webhookId } = await subscribe(served, { url: good.url })
+    await run(served)
+    await settled(served, webhookId, 'delivered')
+    expect(good.received.length).toBe(1)
+    await expect.poll(() => most, { interval: 20, timeout: 20_000 }).toBe(8)
+  })
+
   it('does not exist where webhooks are off, and is limited per tenant', async () => {
     const off = await serve(tea)
     expect((await (await off.call(`${api}/webhooks`)).json()).code).toBe('webhook/off')
     const served = await serve(options())
-    for (let count = 0; count < 20; count++) await subscribe(served, { url: 'http://127.0.0.1:9/' })
+    for (let count = 0; count < 15; count++) await subscribe(served, { url: 'http://127.0.0.1:9/' })
+    const add = () => served.call(`${api}/webhooks`, { body: { url: 'http://127.0.0.1:9/' } })
+    const countAll = async () =>
+      ((await (await served.call(`${api}/webhooks`)).json()) as unknown as { webhooks: unknown[] }).webhooks
+        .length
+    const added = (await Promise.all(Array.from({ length: 15 }, add))).filter(({ status }) => status === 201)
+    expect(added.length).toBeLessThanOrEqual(5)
+    expect(await countAll()).toBe(15 + added.length)
+    while ((await countAll()) < 20) await subscribe(served, { url: 'http://127.0.0.1:9/' })
     const over = await served.call(`${api}/webhooks`, { body: { url: 'http://127.0.0.1:9/' } })
     expect([over.status, (await over.json()).code]).toEqual([409, 'webhook/limit'])
   })

@@ -72,7 +72,11 @@ export function createAddressFilter(options: AddressFilterOptions = {}): Address
     if (addresses.isNamed({ host, port })) return found
     for (const { address } of found) {
       const why = addresses.refuse(address, port)
-      if (why !== undefined) throw new AddressRefused(`Cannot call "${host}": ${why}. ${howToAllow}`)
+      // Names of this network must not be looked up through the message: it does not contain the address.
+      if (why !== undefined)
+        throw new AddressRefused(
+          `Cannot call "${host}": it resolves to an address that is not public. ${howToAllow}`,
+        )
     }
     return found
   }

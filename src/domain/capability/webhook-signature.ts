@@ -3,6 +3,7 @@
  * language: HMAC-SHA256 over `id.timestamp.body`, in base64. Unlike calls of agents, a webhook belongs to no node or attempt.
  */
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
+import { ProvisoError } from '../../base/errors/error.ts'
 import { isFresh } from './call-signature.ts'
 
 export const webhookHeaders = {
@@ -41,12 +42,17 @@ export interface WebhookVerification {
 
 /**
  * Returns whether a webhook is signed with the secret and at most five minutes old. A delivery that is repeated has the same
- * `webhook-id`: remember the ids that you have handled.
+ * `webhook-id`: remember the ids that you have handled. Throws for an empty secret.
  *
  * @example
  * if (!verifyWebhook({ headers: request.headers, body, secret })) return new Response(null, { status: 401 })
  */
 export function verifyWebhook({ headers, body, secret, now = Date.now() }: WebhookVerification): boolean {
+  // Anyone could sign with it.
+  if ([secret].flat().some((each) => toKey(each).length === 0))
+    throw new ProvisoError('option/invalid', '`secret` of verifyWebhook must not be empty', {
+      hint: 'Pass the secret that was shown when the webhook was added',
+    })
   const read = (name: string) => {
     const value = headers instanceof Headers ? headers.get(name) : headers[name]
     return typeof value === 'string' ? value : ''
@@ -64,9 +70,10 @@ export function verifyWebhook({ headers, body, secret, now = Date.now() }: Webho
 }
 
 /** A secret that begins with `whsec_` is base64; any other text is used as it is. */
+function toKey(secret: string): Buffer {
+  return secret.startsWith(prefix) ? Buffer.from(secret.slice(prefix.length), 'base64') : Buffer.from(secret)
+}
+
 function hmac({ id, timestamp, body }: SignedWebhook, secret: string): Buffer {
-  const key = secret.startsWith(prefix)
-    ? Buffer.from(secret.slice(prefix.length), 'base64')
-    : Buffer.from(secret)
-  return createHmac('sha256', key).update(`${id}.${timestamp}.`).update(body).digest()
+  return createHmac('sha256', toKey(secret)).update(`${id}.${timestamp}.`).update(body).digest()
 }

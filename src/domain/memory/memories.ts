@@ -27,15 +27,17 @@ export async function remember(documents: Documents, given: NewMemory): Promise<
   const { tenant, key, text, tags, runId } = given
   const id = `mem_${sha256Hex(key).slice(0, 24)}`
   const known = await documents.list({ kind, tenant })
-  if (known.length >= memoryLimits.memories && !known.some((row) => row.id === id))
-    throw new ProvisoError(
-      'capability/refused',
-      `Cannot remember: there are ${memoryLimits.memories} memories`,
-      {
-        hint: 'Forget some first',
-      },
-    )
-  await documents.add({ kind, tenant, id, body: { text, tags, runId } as unknown as Json })
+  const tooMany = () =>
+    new ProvisoError('capability/refused', `Cannot remember: there are ${memoryLimits.memories} memories`, {
+      hint: 'Forget some first',
+    })
+  if (known.length >= memoryLimits.memories && !known.some((row) => row.id === id)) throw tooMany()
+  const row = await documents.add({ kind, tenant, id, body: { text, tags, runId } as unknown as Json })
+  // Others may have added some since the count: the last of them to count again sees all.
+  if (row && (await documents.list({ kind, tenant })).length > memoryLimits.memories) {
+    await documents.remove(row)
+    throw tooMany()
+  }
   return { id }
 }
 

@@ -28,7 +28,7 @@ export interface NewDocument extends DocumentKey {
   readonly body: Json
   /** The run that it is deleted with. */
   readonly runId?: string
-  /** Milliseconds since 1970; `claimDue` returns it from then on. 0: at once. */
+  /** Milliseconds since 1970; `claimDue` returns it from then on. 0: at once; added with 0, it is due at the time of the store's clock. */
   readonly dueAt?: number
 }
 

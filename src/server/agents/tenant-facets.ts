@@ -64,13 +64,17 @@ export function createFacetServices({
       const before = await own(tenant)
       const same = before.find((each) => each.name === name)
       if (same) return requireSame(same, facet)
-      if (before.length >= mostFacets)
-        throw new ProvisoError('facet/limit', `Cannot define more facets: the tenant has ${before.length}`)
+      if (before.length >= mostFacets) throw tooMany(before.length)
       checkTogether([...catalogs.facets(), ...before, facet])
       const operation = { tenant, by, action: 'facet.created', subject: name, details: {} } as const
       // Plain JSON: parsed.
       const body = facet as unknown as Json
       const row = await documents.add({ kind: 'facet', tenant, id: name, body }, { operation })
+      // Others may have defined some since the count: the last of them to count again sees all.
+      if (row !== undefined && (await own(tenant)).length > mostFacets) {
+        await documents.remove(row, { operation: { ...operation, action: 'facet.removed' } })
+        throw tooMany(mostFacets)
+      }
       await living.refresh()
       if (row !== undefined) return { facet, isNew: true }
       const [other] = (await own(tenant)).filter((each) => each.name === name)
@@ -112,6 +116,10 @@ export async function readTenantFacets(documents: Documents, tenant?: string): P
 function requireSame(before: Facet, facet: Facet): { readonly facet: Facet; readonly isNew: boolean } {
   if (jsonEqual(before as unknown as Json, facet as unknown as Json)) return { facet: before, isNew: false }
   throw new ProvisoError('facet/taken', `Cannot change "${facet.name}": it is defined in another way`)
+}
+
+function tooMany(count: number): ProvisoError {
+  return new ProvisoError('facet/limit', `Cannot define more facets: the tenant has ${count}`)
 }
 
 /** Throws if the new facet depends on one that is not there. */

@@ -3,7 +3,8 @@
  * tenant from claims. Algorithms are a list of the operator, never what a token says, so that neither `none` nor a public key
  * used as a shared secret is accepted. Keys come from the provider's key set and follow its rotation.
  */
-import type { CryptoKey, JWTVerifyGetKey, JWTVerifyOptions } from 'jose'
+import { createPublicKey, type KeyObject } from 'node:crypto'
+import type { JWTVerifyGetKey, JWTVerifyOptions } from 'jose'
 import { ProvisoError } from '../../base/errors/error.ts'
 import { isObject } from '../../base/json.ts'
 import type { Clock } from '../../base/time/clock.ts'
@@ -99,12 +100,11 @@ export function createJwtVerify(options: JwtOptions, parts: JwtParts): VerifyJwt
           : await jwtVerify(token, key, expected)
       return read(payload)
     } catch (cause) {
-      if (cause instanceof IssuerUnavailable || cause instanceof errors.JWKSTimeout) {
-        parts.onError(cause)
-        return unavailable
-      }
-      if (cause instanceof errors.JOSEError) return invalidToken(describe(cause))
-      throw cause
+      if (cause instanceof errors.JOSEError && !(cause instanceof errors.JWKSTimeout))
+        return invalidToken(describe(cause))
+      // No token can cause anything else: the issuer did not answer, or its key is not usable, such as one that is too short.
+      parts.onError(cause)
+      return unavailable
     }
   }
 }
@@ -168,7 +168,8 @@ function createClaimReader({
         `Give the account one of: ${Object.keys(roles).join(', ')}`,
       )
     const name = readClaim(payload, nameClaim)
-    if (!isName(name)) return invalidToken(`The claim "${nameClaim}" of the token is missing or wrong`)
+    if (!isName(name) || tokenLike.test(name))
+      return invalidToken(`The claim "${nameClaim}" of the token is missing or wrong`)
     const taskRoles = taskRolesClaim === undefined ? [] : listNames(readClaim(payload, taskRolesClaim))
     if (tenantClaim === undefined) return { name, role, taskRoles }
     const tenant = readClaim(payload, tenantClaim)
@@ -180,6 +181,9 @@ function createClaimReader({
     return { name, role, tenant, taskRoles }
   }
 }
+
+/** Names of tokens of the store end like this in the journal and the audit: no person may pass for one. */
+const tokenLike = /\(tok_[^)]*\)\s*$/
 
 const ownNames: { readonly [value: string]: Role } = Object.fromEntries(roleNames.map((role) => [role, role]))
 /** Of several roles, the first of these counts. */
@@ -211,7 +215,7 @@ class IssuerUnavailable extends Error {
   override readonly name = 'IssuerUnavailable'
 }
 
-type Key = CryptoKey | Uint8Array | JWTVerifyGetKey
+type Key = KeyObject | Uint8Array | JWTVerifyGetKey
 
 /** After a failed request the issuer is left alone for this time: every bad token would cause another one. */
 const backOffMs = 5_000
@@ -222,13 +226,15 @@ function createKeySource(options: JwtOptions, { fetch, clock }: JwtParts): () =>
   let found: Promise<Key> | undefined
   let failed: { readonly until: number; readonly cause: IssuerUnavailable } | undefined
 
-  const request = async (url: string): Promise<Response> => {
+  /** Rejects, and pauses, also if the answer is not what `check` wants; that throws the reason. */
+  const request: AskIssuer = async (url, check) => {
     if (failed && clock.now() < failed.until) throw failed.cause
     try {
       const { status, text } = await fetch(url, AbortSignal.timeout(requestMs))
       if (status !== 200) throw new Error(`It answered ${status}`)
+      const checked = check(parseObject(text))
       failed = undefined
-      return new Response(text, { status })
+      return checked
     } catch (cause) {
       const why = cause instanceof Error ? cause.message : String(cause)
       failed = {
@@ -239,17 +245,36 @@ function createKeySource(options: JwtOptions, { fetch, clock }: JwtParts): () =>
     }
   }
   const find = async (): Promise<Key> => {
-    const { createRemoteJWKSet, customFetch, importSPKI } = await import('jose')
     if (secret !== undefined) return new TextEncoder().encode(secret)
-    if (publicKey !== undefined) {
-      const [algorithm = 'RS256'] = chooseAlgorithms(options)
-      return importSPKI(publicKey, algorithm)
-    }
+    if (publicKey !== undefined) return createPublicKey(publicKey)
+    const { createRemoteJWKSet, customFetch, errors } = await import('jose')
     const url = options.jwksUrl ?? (await discover(options.issuer, request))
-    return createRemoteJWKSet(new URL(url), {
+    const keySet = createRemoteJWKSet(new URL(url), {
       cooldownDuration: cooldownSeconds * 1_000,
-      [customFetch]: (each: string) => request(each),
+      [customFetch]: async (each: string) => Response.json(await request(each, checkKeySet)),
     })
+    /** After an unusable key, when the set is read again: the issuer may have corrected it. */
+    let reloadAt: number | undefined
+    return async (header, token) => {
+      if (reloadAt !== undefined && clock.now() >= reloadAt) {
+        reloadAt = undefined
+        await keySet.reload()
+      }
+      try {
+        const key = await keySet(header, token)
+        const { modulusLength } = key.algorithm as { readonly modulusLength?: number }
+        if (modulusLength !== undefined && modulusLength < shortestModulus)
+          throw new Error(`An RSA key must have at least ${shortestModulus} bits, got ${modulusLength}`)
+        return key
+      } catch (cause) {
+        const isOfToken =
+          cause instanceof errors.JWKSNoMatchingKey || cause instanceof errors.JWKSMultipleMatchingKeys
+        if (isOfToken || cause instanceof IssuerUnavailable) throw cause
+        reloadAt ??= clock.now() + backOffMs
+        const why = cause instanceof Error ? cause.message : String(cause)
+        throw new IssuerUnavailable(`Cannot use a key of ${url}: ${why}`, { cause })
+      }
+    }
   }
   return () => {
     found ??= find().catch((cause) => {
@@ -261,19 +286,33 @@ function createKeySource(options: JwtOptions, { fetch, clock }: JwtParts): () =>
   }
 }
 
+type IssuerAnswer = { readonly [name: string]: unknown }
+
+type AskIssuer = <T>(url: string, check: (answer: IssuerAnswer) => T) => Promise<T>
+
+/** Throws if the text is not a JSON object, such as the page of a proxy. */
+function parseObject(text: string): IssuerAnswer {
+  const said: unknown = JSON.parse(text)
+  if (isObject(said)) return said
+  throw new Error('It must answer with a JSON object')
+}
+
+function checkKeySet(answer: IssuerAnswer): IssuerAnswer {
+  const { keys } = answer
+  if (Array.isArray(keys) && keys.every(isObject)) return answer
+  throw new Error('It must answer with a key set, `{ "keys": […] }`')
+}
+
 /** Reads the address of the key set from the issuer, which must confirm its own name. */
-async function discover(issuer: string, request: (url: string) => Promise<Response>): Promise<string> {
-  const url = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`
-  const response = await request(url)
-  const said: unknown = await response.json().catch(() => undefined)
-  const { issuer: confirmed, jwks_uri: jwksUrl } = isObject(said) ? said : {}
-  if (confirmed !== issuer)
-    throw new IssuerUnavailable(
-      `Cannot use ${url}: its issuer must be "${issuer}", got "${String(confirmed)}"`,
-    )
-  if (typeof jwksUrl !== 'string' || !URL.canParse(jwksUrl))
-    throw new IssuerUnavailable(`Cannot use ${url}: jwks_uri must be a URL`)
-  return jwksUrl
+function discover(issuer: string, request: AskIssuer): Promise<string> {
+  return request(
+    `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`,
+    ({ issuer: confirmed, jwks_uri: jwksUrl }) => {
+      if (confirmed !== issuer) throw new Error(`Its issuer must be "${issuer}", got "${String(confirmed)}"`)
+      if (typeof jwksUrl !== 'string' || !URL.canParse(jwksUrl)) throw new Error('jwks_uri must be a URL')
+      return jwksUrl
+    },
+  )
 }
 
 function chooseAlgorithms({ algorithms, secret, publicKey }: JwtOptions): string[] {
@@ -282,10 +321,61 @@ function chooseAlgorithms({ algorithms, secret, publicKey }: JwtOptions): string
   return secret !== undefined ? ['HS256'] : publicKey !== undefined ? ['RS256'] : asymmetric
 }
 
+type Refuse = (message: string, hint: string) => never
+
+const curves: { readonly [curve: string]: string } = {
+  prime256v1: 'ES256',
+  secp384r1: 'ES384',
+  secp521r1: 'ES512',
+}
+
+/** Shortest modulus of RSA keys, as RFC 7518 demands. */
+const shortestModulus = 2_048
+
+/** The algorithms that a public key can verify. */
+function listAlgorithms({ asymmetricKeyType, asymmetricKeyDetails = {} }: KeyObject): readonly string[] {
+  const { namedCurve = '', modulusLength = 0 } = asymmetricKeyDetails
+  if (asymmetricKeyType === 'rsa' && modulusLength >= shortestModulus)
+    return asymmetric.filter((algorithm) => /^[RP]S/.test(algorithm))
+  if (asymmetricKeyType === 'ec') return asymmetric.filter((algorithm) => algorithm === curves[namedCurve])
+  return asymmetricKeyType === 'ed25519' ? ['EdDSA', 'Ed25519'] : []
+}
+
+/** Refuses a key that cannot verify all accepted algorithms: tokens of the others would fail one by one. */
+function checkPublicKey(pem: string, algorithms: readonly string[], refuse: Refuse): void {
+  const readKey = () => {
+    try {
+      return pem.includes('-----BEGIN PUBLIC KEY-----') ? createPublicKey(pem) : undefined
+    } catch {
+      return undefined
+    }
+  }
+  const key =
+    readKey() ??
+    refuse(
+      '`auth.jwt.publicKey` must be a public key in PEM (SPKI)',
+      'It begins with -----BEGIN PUBLIC KEY-----; make one with `openssl pkey -in key.pem -pubout`',
+    )
+  const possible = listAlgorithms(key)
+  const { asymmetricKeyType: type, asymmetricKeyDetails: { namedCurve, modulusLength } = {} } = key
+  const named = [type, namedCurve ?? modulusLength].filter((part) => part !== undefined).join(' ')
+  if (possible.length === 0)
+    refuse(
+      `\`auth.jwt.publicKey\` must be a key for one of ${asymmetric.join(', ')}, got ${named}`,
+      `Use an RSA key of at least ${shortestModulus} bits, an EC key or an Ed25519 key`,
+    )
+  const wrong = algorithms.find((algorithm) => !possible.includes(algorithm))
+  if (wrong !== undefined)
+    refuse(
+      `\`auth.jwt.algorithms\` must be of ${possible.join(', ')} for the key in \`publicKey\` (${named}), got "${wrong}"`,
+      'Set `algorithms` to the algorithm of your identity provider; without it, RS256 is accepted',
+    )
+}
+
 /** Throws for options that are not usable or not safe. */
 function checkJwtOptions(options: JwtOptions): void {
   const { issuer, audience, jwksUrl, publicKey, secret, algorithms, roles = {} } = options
-  const refuse = (message: string, hint: string) => {
+  const refuse: Refuse = (message, hint) => {
     throw new ProvisoError('option/invalid', message, { hint })
   }
   if (!isName(issuer))
@@ -312,6 +402,7 @@ function checkJwtOptions(options: JwtOptions): void {
       `\`auth.jwt.algorithms\` must be of ${possible.join(', ')}, got "${wrong ?? ''}"`,
       'Name the algorithm of your identity provider',
     )
+  if (publicKey !== undefined) checkPublicKey(publicKey, chooseAlgorithms(options), refuse)
   const unknown = Object.values(roles).find((role) => !roleNames.includes(role))
   if (unknown !== undefined)
     refuse(

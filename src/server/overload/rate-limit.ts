@@ -31,6 +31,8 @@ export interface RateLimit {
   count(caller: Caller): Promise<Refusal | undefined>
   /** Call it after a token or a callback was refused. */
   countFailure(address: string): Promise<Refusal | undefined>
+  /** Returns a refusal while too many tokens or callbacks of this address were refused. */
+  checkFailures(address: string): Promise<Refusal | undefined>
   countCallback(address: string): Promise<Refusal | undefined>
   countRegistration(caller: Caller): Promise<Refusal | undefined>
   /** Counts a callback that was refused after its body was read. */
@@ -57,10 +59,11 @@ export function createRateLimit(options: RateOptions = {}): RateLimit {
     registrations && createCounter(registrations, 'registrations of the token', '`server.registrations`')
   const bodies = new RateLimiterMemory({ points: refusedBodies.requests, duration: refusedBodies.seconds })
   return {
-    count: async ({ tokenId }) => (byToken ? byToken(tokenId) : undefined),
-    countFailure: async (address) => (byAddress ? byAddress(toBucket(address)) : undefined),
-    countCallback: async (address) => (byAgent ? byAgent(toBucket(address)) : undefined),
-    countRegistration: async ({ tokenId }) => (byRegistrant ? byRegistrant(tokenId) : undefined),
+    count: async ({ tokenId }) => (byToken ? byToken.count(tokenId) : undefined),
+    countFailure: async (address) => (byAddress ? byAddress.count(toBucket(address)) : undefined),
+    checkFailures: async (address) => (byAddress ? byAddress.check(toBucket(address)) : undefined),
+    countCallback: async (address) => (byAgent ? byAgent.count(toBucket(address)) : undefined),
+    countRegistration: async ({ tokenId }) => (byRegistrant ? byRegistrant.count(tokenId) : undefined),
     async countRefusedBody(path) {
       await bodies.penalty(sha256Hex(path))
     },
@@ -76,14 +79,23 @@ export function createRateLimit(options: RateOptions = {}): RateLimit {
 /** Counts in fixed windows. `what` and `setting` are for the message. */
 function createCounter({ requests, seconds }: Rate, what: string, setting: string) {
   const limiter = new RateLimiterMemory({ points: requests, duration: seconds })
-  return async (key: string): Promise<Refusal | undefined> => {
-    try {
-      await limiter.consume(key)
-      return undefined
-    } catch (cause) {
-      if (!(cause instanceof RateLimiterRes)) throw cause
-      return limited(`more than ${requests} ${what} in ${seconds} s (${setting})`, cause.msBeforeNext)
-    }
+  const refuse = (waitMs: number) =>
+    limited(`more than ${requests} ${what} in ${seconds} s (${setting})`, waitMs)
+  return {
+    async count(key: string): Promise<Refusal | undefined> {
+      try {
+        await limiter.consume(key)
+        return undefined
+      } catch (cause) {
+        if (!(cause instanceof RateLimiterRes)) throw cause
+        return refuse(cause.msBeforeNext)
+      }
+    },
+    /** Returns whether the next one would be refused, without counting it. */
+    async check(key: string): Promise<Refusal | undefined> {
+      const used = await limiter.get(key)
+      return used === null || used.consumedPoints < requests ? undefined : refuse(used.msBeforeNext)
+    },
   }
 }
 

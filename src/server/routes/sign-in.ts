@@ -4,6 +4,7 @@
  * page needs no exception from its Content-Security-Policy. Nothing is stored: the token goes to the page that has the verifier.
  */
 import { isObject } from '../../base/json.ts'
+import type { Clock } from '../../base/time/clock.ts'
 import { closed, text } from '../../domain/schemas/parts.ts'
 import type { SignInOptions } from '../auth/authenticate.ts'
 import type { VerifyJwt } from '../auth/jwt.ts'
@@ -16,6 +17,7 @@ interface SignInParts {
   readonly issuer: string
   readonly fetch: GuardedFetch
   readonly verify: VerifyJwt
+  readonly clock: Pick<Clock, 'now'>
   /** Called when the issuer cannot be asked. */
   readonly onError: (cause: unknown) => void
 }
@@ -28,6 +30,10 @@ interface Endpoints {
 const requestMs = 5_000
 /** Exchanges under way at most: anyone may ask for one, and each is a request to the issuer. */
 const mostExchanges = 20
+/** Of one address, so that it does not turn everyone away. */
+const mostOfAddress = 4
+/** After a failed discovery the issuer is left alone for this time: every request would cause another one. */
+const backOffMs = 5_000
 
 const path = `${api}/sign-in`
 
@@ -50,34 +56,57 @@ export function signInRoutes(options: SignInOptions | undefined, parts: SignInPa
       return { status: 200, body: { oidc: { url: endpoints.authorization, clientId, scope } } }
     },
   }
-  let exchanging = 0
+  const exchanges = createExchangeCounter()
   const exchange: Route = {
     method: 'POST',
     path,
     operation: 'signIn',
     summary: 'Exchange the code of the identity provider for a token of this session',
     roles: 'anyone',
+    countsFailures: true,
     bodyLimit: 16_384,
     body: closed(
       { code: text, codeVerifier: { type: 'string', minLength: 43, maxLength: 128 }, redirectUri: text },
       ['code', 'codeVerifier', 'redirectUri'],
     ),
     replies: { 200: ok('The token, to be sent as a bearer token', signedInSchema), ...refusals() },
-    async handle({ body }) {
+    async handle({ body, address }) {
       if (!offered || !findEndpoints) return notOffered
-      if (exchanging >= mostExchanges) return unavailable
-      exchanging++
+      const refused = exchanges.take(address)
+      if (refused) return refused
       try {
         const endpoints = await findEndpoints()
         if (endpoints === undefined) return unavailable
         // Validated by the schema of the route.
         return await exchangeCode(body as unknown as CodeExchange, endpoints.token, offered)
       } finally {
-        exchanging--
+        exchanges.release(address)
       }
     },
   }
   return [show, exchange]
+}
+
+/** Counts the exchanges under way, in all and by address. */
+function createExchangeCounter() {
+  const byAddress = new Map<string, number>()
+  let all = 0
+  return {
+    take(address: string): Refusal | undefined {
+      const own = byAddress.get(address) ?? 0
+      if (own >= mostOfAddress) return tooMany
+      if (all >= mostExchanges) return unavailable
+      all++
+      byAddress.set(address, own + 1)
+      return undefined
+    },
+    release(address: string): void {
+      all--
+      const left = (byAddress.get(address) ?? 1) - 1
+      if (left > 0) byAddress.set(address, left)
+      else byAddress.delete(address)
+    },
+  }
 }
 
 const shownSchema = closed({
@@ -87,6 +116,11 @@ const signedInSchema = closed({ token: text }, ['token'])
 
 const notOffered = refusal('auth/invalid', 'This server has no identity provider for people', {
   hint: 'Sign in with a token, or set `auth.client_id`',
+})
+
+const tooMany = refusal('rate/limit', `More than ${mostOfAddress} sign-ins of this address at once`, {
+  hint: 'Retry in a second',
+  headers: { 'retry-after': '1' },
 })
 
 const unavailable = refusal('auth/unavailable', 'The identity provider does not answer', {
@@ -135,16 +169,28 @@ async function exchangeCode(
   )
 }
 
-/** Reads the addresses from the issuer, which must confirm its own name. They are kept once they are known. */
+/**
+ * Reads the addresses from the issuer, which must confirm its own name. They are kept once they are known, and a failure for 5
+ * seconds; requests meanwhile share one question.
+ */
 function createDiscovery(parts: SignInParts): () => Promise<Endpoints | undefined> {
-  let found: Endpoints | undefined
-  return async () => {
-    if (found) return found
+  let found: Promise<Endpoints | undefined> | undefined
+  let failedUntil: number | undefined
+  const ask = async (): Promise<Endpoints | undefined> => {
     const url = `${parts.issuer.replace(/\/$/, '')}/.well-known/openid-configuration`
     const answer = await askIssuer(parts, url)
     const { issuer, authorization_endpoint: authorization, token_endpoint: token } = answer?.body ?? {}
-    if (issuer === parts.issuer && isUrl(authorization) && isUrl(token)) found = { authorization, token }
-    else if (answer) parts.onError(new Error(`Cannot use ${url}: issuer or endpoints are missing or wrong`))
+    if (issuer === parts.issuer && isUrl(authorization) && isUrl(token)) return { authorization, token }
+    if (answer) parts.onError(new Error(`Cannot use ${url}: issuer or endpoints are missing or wrong`))
+    failedUntil = parts.clock.now() + backOffMs
+    return undefined
+  }
+  return () => {
+    if (failedUntil !== undefined && parts.clock.now() >= failedUntil) {
+      failedUntil = undefined
+      found = undefined
+    }
+    found ??= ask()
     return found
   }
 }

@@ -5,7 +5,14 @@ import { webhookEvents } from '../../domain/event/webhook-notice.ts'
 import { closed, flag, text } from '../../domain/schemas/parts.ts'
 import type { Route } from '../route.ts'
 import type { Served } from '../served.ts'
-import type { Delivery, GivenWebhook, Webhook, WebhookChange, WebhookServices } from '../webhooks/webhooks.ts'
+import {
+  type Delivery,
+  type GivenWebhook,
+  isOfSettings,
+  type Webhook,
+  type WebhookChange,
+  type WebhookServices,
+} from '../webhooks/webhooks.ts'
 import { api, iso, ok, refusals, signature } from './parts.ts'
 
 const path = `${api}/webhooks`
@@ -24,6 +31,7 @@ const webhookSchema = {
   required: ['webhookId', 'url', 'events', 'isPaused', 'source'],
   properties: {
     webhookId: text,
+    /** Only the origin if the source is `settings`. */
     url: { type: 'string' },
     events: { type: 'array', items: { enum: webhookEvents } },
     description: { type: 'string' },
@@ -79,7 +87,7 @@ export const createWebhook: Route = {
     const by = { tenant: caller.tenant, by: signature(caller) }
     // Validated by the route's schema.
     const { webhook, secret } = await requireWebhooks(served).create(by, body as unknown as GivenWebhook)
-    return { status: 201, body: { ...toView(webhook), ...(secret !== undefined && { secret }) } }
+    return { status: 201, body: { ...toView(webhook, served), ...(secret !== undefined && { secret }) } }
   },
 }
 
@@ -99,7 +107,7 @@ export const listWebhooks: Route = {
   },
   async handle({ caller: { tenant } }, served) {
     const webhooks = await requireWebhooks(served).list(tenant)
-    return { status: 200, body: { webhooks: webhooks.map(toView) } }
+    return { status: 200, body: { webhooks: webhooks.map((webhook) => toView(webhook, served)) } }
   },
 }
 
@@ -120,7 +128,7 @@ export const changeWebhook: Route = {
     // Validated by the route's schema.
     const change = body as unknown as WebhookChange
     const { webhook, secret } = await requireWebhooks(served).change(by, params['webhookId'] ?? '', change)
-    return { status: 200, body: { ...toView(webhook), ...(secret !== undefined && { secret }) } }
+    return { status: 200, body: { ...toView(webhook, served), ...(secret !== undefined && { secret }) } }
   },
 }
 
@@ -177,7 +185,10 @@ export const listDeliveries: Route = {
     const next = found.length > limit ? page.at(-1)?.deliveryId : undefined
     return {
       status: 200,
-      body: { deliveries: page.map(toDeliveryView), ...(next !== undefined && { next }) },
+      body: {
+        deliveries: page.map((delivery) => toDeliveryView(delivery, served)),
+        ...(next !== undefined && { next }),
+      },
     }
   },
 }
@@ -193,24 +204,39 @@ export const retryDelivery: Route = {
   async handle({ caller: { tenant }, params }, served) {
     const { webhookId = '', deliveryId = '' } = params
     const delivery = await requireWebhooks(served).redeliver(tenant, webhookId, deliveryId)
-    return { status: 202, body: toDeliveryView(delivery) }
+    return { status: 202, body: toDeliveryView(delivery, served) }
   },
 }
 
-function toView({ secrets: _, tenant: __, createdAt, events, ...webhook }: Webhook): {
-  [name: string]: Json
-} {
-  return { ...webhook, events: [...events], ...(createdAt !== undefined && { createdAt: iso(createdAt) }) }
+/** A URL may contain a token of its receiver. Of a webhook of the operator, tenants see only the origin. */
+function toView(
+  { secrets: _, tenant: __, createdAt, events, url, description, ...webhook }: Webhook,
+  { app: { redactor } }: Served,
+): { [name: string]: Json } {
+  return {
+    ...webhook,
+    url: webhook.source === 'settings' ? new URL(url).origin : redactor.text(url),
+    events: [...events],
+    ...(description !== undefined && { description: redactor.text(description) }),
+    ...(createdAt !== undefined && { createdAt: iso(createdAt) }),
+  }
 }
 
-function toDeliveryView(delivery: Delivery): { [name: string]: Json } {
-  const { tenant: _, webhookId: __, text: body, createdAt, nextAt, tries, ...rest } = delivery
+/** Errors may name addresses in the operator's network: of a webhook of the settings, tenants see only the status. */
+function toDeliveryView(delivery: Delivery, { app: { redactor } }: Served): { [name: string]: Json } {
+  const { tenant: _, webhookId, text: body, createdAt, nextAt, tries, ...rest } = delivery
+  const toError = (error: string) =>
+    isOfSettings(webhookId) ? 'Not delivered; the operator sees the reason' : redactor.text(error)
   return {
     ...rest,
     createdAt: iso(createdAt),
     // 0 means at once.
     ...(nextAt !== undefined && { nextAt: iso(Math.max(nextAt, createdAt)) }),
-    tries: tries.map(({ at, ...each }) => ({ at: iso(at), ...each })),
+    tries: tries.map(({ at, error, ...each }) => ({
+      at: iso(at),
+      ...each,
+      ...(error !== undefined && { error: toError(error) }),
+    })),
     body,
   }
 }

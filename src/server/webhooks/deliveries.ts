@@ -37,6 +37,8 @@ export interface DeliveryOptions {
 export interface DeliveryTarget {
   readonly url: string
   readonly isPaused: boolean
+  /** `settings`: of the operator. */
+  readonly source: 'tenant' | 'settings'
   /** Newest first. Throws if they cannot be decrypted. */
   secrets(): readonly string[]
 }
@@ -82,7 +84,9 @@ const webhookRetry: RetryPolicy = {
 const mostInFlight = 32
 /** Of one webhook, so that one that does not answer leaves capacity to the others. */
 const mostOfOne = 4
-/** How long a delivery is put off whose webhook has that many in flight. */
+/** Of the webhooks that one tenant has added, for the same reason. Those of the settings do not count. */
+const mostOfTenant = 8
+/** How long a delivery is put off whose webhook or tenant has that many in flight. */
 const putOffMs = 2_000
 const mostTries = 20
 /** How long deliveries in flight may take when the app closes. */
@@ -171,7 +175,7 @@ export function createDeliveries(options: DeliveryOptions) {
   const { documents, clock, isUsed, onError } = options
   const timeoutMs = options.timeoutMs ?? defaultTimeoutMs
   const inFlight = new Map<string, Promise<void>>()
-  const ofWebhook = new Map<string, number>()
+  const inUse = createUseCounter()
   let sweeping: Promise<void> | undefined
   let isAgain = false
   let isClosed = false
@@ -186,17 +190,19 @@ export function createDeliveries(options: DeliveryOptions) {
     const webhook = await options.find({ tenant: row.tenant, webhookId: body.webhookId })
     // Removed since: its deliveries go with it.
     if (webhook === undefined) return void (await documents.remove(row))
-    const busy = ofWebhook.get(body.webhookId) ?? 0
+    const shares: readonly Share[] = [
+      { name: `webhook ${body.webhookId}`, most: mostOfOne },
+      ...(webhook.source === 'tenant' ? [{ name: `tenant ${row.tenant}`, most: mostOfTenant }] : []),
+    ]
     // By the clock of the store, which claimed it just now.
-    if (webhook.isPaused || busy >= mostOfOne)
+    if (webhook.isPaused || !inUse.take(shares))
       return void (await replace(row, {
         body,
         dueAt: row.updatedAt + (webhook.isPaused ? pausedMs : putOffMs),
       }))
-    ofWebhook.set(body.webhookId, busy + 1)
     const at = clock.now()
     const result = await send(row, webhook, { ...options, timeoutMs, signal: stop.signal }).finally(() =>
-      ofWebhook.set(body.webhookId, (ofWebhook.get(body.webhookId) ?? 1) - 1),
+      inUse.release(shares),
     )
     // Cut off by the end of this process: another one delivers it at once.
     if (stop.signal.aborted && result.kind !== 'delivered')
@@ -260,6 +266,31 @@ export function createDeliveries(options: DeliveryOptions) {
       await sweeping
       await Promise.all(inFlight.values())
       cancelStop()
+    },
+  }
+}
+
+interface Share {
+  readonly name: string
+  readonly most: number
+}
+
+/** Counts deliveries in flight by the shares that they use. */
+function createUseCounter() {
+  const used = new Map<string, number>()
+  return {
+    /** False, without any effect, if one of the shares is used up. */
+    take(shares: readonly Share[]): boolean {
+      if (shares.some(({ name, most }) => (used.get(name) ?? 0) >= most)) return false
+      for (const { name } of shares) used.set(name, (used.get(name) ?? 0) + 1)
+      return true
+    },
+    release(shares: readonly Share[]): void {
+      for (const { name } of shares) {
+        const left = (used.get(name) ?? 1) - 1
+        if (left > 0) used.set(name, left)
+        else used.delete(name)
+      }
     },
   }
 }

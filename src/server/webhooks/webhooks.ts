@@ -64,7 +64,6 @@ export interface Webhook extends DeliveryTarget {
   readonly tenant?: string
   readonly events: readonly WebhookEvent[]
   readonly description?: string
-  readonly source: 'tenant' | 'settings'
   readonly createdAt?: number
 }
 
@@ -207,14 +206,19 @@ function createServices(
     async create({ tenant, by }, { url, events = webhookEvents, description }) {
       await checkUrl(url, options)
       const count = (await own(tenant)).length
-      if (count >= mostWebhooks)
-        throw new ProvisoError('webhook/limit', `Cannot add a webhook: the tenant has ${count}`)
+      if (count >= mostWebhooks) throw tooMany(count)
       const id = `wh_${randomBytes(8).toString('hex')}`
       const { keys, issued } = renewKeys([], { rotate: true, now: clock.now(), newSecret: newWebhookSecret })
       const body = toBody({ id, tenant, url, events, description, isPaused: false, keys }, seal)
       const operation = toOperation('webhook.created', { tenant, by, id, url, events })
       const row = await documents.add({ kind: 'webhook', tenant, id, body }, { operation })
       if (row === undefined) throw new Error('A new id is taken')
+      // Others may have added some since the count: the last of them to count again sees all.
+      if ((await own(tenant)).length > mostWebhooks) {
+        const removed = toOperation('webhook.removed', { tenant, by, id, url, events })
+        await documents.remove(row, { operation: removed })
+        throw tooMany(mostWebhooks)
+      }
       await refresh()
       return { webhook: toWebhook(row, options), ...(issued && { secret: issued.secret }) }
     },
@@ -295,6 +299,10 @@ async function checkUrl(url: string, { inspectUrl }: Pick<WebhookOptions, 'inspe
     })
 }
 
+function tooMany(count: number): ProvisoError {
+  return new ProvisoError('webhook/limit', `Cannot add a webhook: the tenant has ${count}`)
+}
+
 function unknownWebhook(webhookId: string): ProvisoError {
   return new ProvisoError('webhook/unknown', `Webhook "${webhookId}" not found`)
 }
@@ -349,13 +357,21 @@ function toWebhook(row: DocumentRow, { seal, clock }: Pick<WebhookOptions, 'seal
   }
 }
 
+/** Ids of tenants' webhooks have only hex digits after `wh_`. */
+const settingsPrefix = 'wh_settings_'
+
+/** Whether a webhook is one of the operator's settings. */
+export function isOfSettings(webhookId: string): boolean {
+  return webhookId.startsWith(settingsPrefix)
+}
+
 /** The id depends on the URL and the tenant alone: deliveries stay with their webhook when the process starts again. */
 function toConfigured({ url, secret, events = webhookEvents, tenant }: WebhookEndpoint): Webhook {
   const hash = createHash('sha256')
     .update(JSON.stringify([url, tenant ?? null]))
     .digest('hex')
   return {
-    webhookId: `wh_settings_${hash.slice(0, 12)}`,
+    webhookId: `${settingsPrefix}${hash.slice(0, 12)}`,
     ...(tenant !== undefined && { tenant }),
     url,
     events,

@@ -85,7 +85,10 @@ export function documentSuite({ test, expect }: Suite): void {
   }) => {
     const { documents } = store.records
     expect(await documents.nextDue('delivery')).toBe(undefined)
-    for (const id of ['a', 'b', 'c']) await documents.add(document(id, { dueAt: 0 }))
+    for (const id of ['a', 'b', 'c']) {
+      const added = await documents.add(document(id, { dueAt: 0 }))
+      expect(added?.dueAt, 'due in the order in which they were added').toBe(added?.createdAt)
+    }
     await documents.add(document('later', { dueAt: Number.MAX_SAFE_INTEGER }))
     await documents.add(document('never'))
     await documents.add(document('other', { kind: 'webhook', dueAt: 0 }))

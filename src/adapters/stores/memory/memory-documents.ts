@@ -21,7 +21,8 @@ export function createMemoryDocuments(now: () => number, operations: Operations)
       id,
       body,
       ...(runId !== undefined && { runId }),
-      ...(dueAt !== undefined && { dueAt }),
+      // Added as due at once, it is due after documents that were due before.
+      ...(dueAt !== undefined && { dueAt: before === undefined && dueAt === 0 ? time : dueAt }),
       version: (before?.version ?? 0) + 1,
       createdAt: before?.createdAt ?? time,
       updatedAt: time,

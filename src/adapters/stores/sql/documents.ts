@@ -114,6 +114,7 @@ export function documentRow(document: NewDocument): InsertedDocument {
     document_id: id,
     run_id: runId ?? null,
     due_at: dueAt ?? null,
+    due_in: dueAt === 0 ? 0 : null,
     body: plainText(body),
   }
 }

@@ -6,7 +6,11 @@ import type { Statement } from '../steps.ts'
 import type { DocumentTable, Tables } from '../tables.ts'
 import { createTemplates, type Param, type Templates } from './templates.ts'
 
-export type InsertedDocument = Omit<DocumentTable, 'version' | 'created_at' | 'updated_at' | 'change_id'>
+export interface InsertedDocument
+  extends Omit<DocumentTable, 'version' | 'created_at' | 'updated_at' | 'change_id'> {
+  /** Due this long after now, by the clock of the database, instead of `due_at`. */
+  readonly due_in: number | null
+}
 
 export type DocumentChange = InsertedDocument & Timed & Pick<DocumentTable, 'change_id'>
 
@@ -27,7 +31,9 @@ export function createDocumentStatements(
           tenant: param('tenant'),
           document_id: param('document_id'),
           run_id: param('run_id'),
-          due_at: param('due_at'),
+          due_at: sql<
+            number | null
+          >`coalesce(${dialect.now(param)} + ${param('due_in')}, ${param('due_at')})`,
           body: param('body'),
           version: 1,
           created_at: now,
@@ -38,7 +44,7 @@ export function createDocumentStatements(
         .returningAll()
     }),
 
-    replace: templates.query<DocumentChange & { version: number; due_in: number | null }>((param) =>
+    replace: templates.query<DocumentChange & { version: number }>((param) =>
       db
         .updateTable('flex_documents')
         .set((eb) => ({
