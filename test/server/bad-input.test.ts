@@ -81,6 +81,7 @@ const acceptable: { readonly [operation: string]: unknown } = {
   registerCapability: writer('http://127.0.0.1:9/'),
   completeTask: { value: 1 },
   changeWebhook: { isPaused: true },
+  changeSchedule: { isPaused: true },
   createFacet: {
     name: 'mood',
     title: 'Mood',

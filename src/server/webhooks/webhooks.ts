@@ -193,11 +193,7 @@ function createServices(
 ): WebhookServices {
   const { documents, clock, seal } = options
   const own = (tenant: string) => documents.list({ kind: 'webhook', tenant })
-  const findRow = async (tenant: string, webhookId: string) => {
-    const row = await documents.find({ kind: 'webhook', tenant, id: webhookId })
-    if (row === undefined) throw unknownWebhook(webhookId)
-    return row
-  }
+  const findRow = (tenant: string, webhookId: string) => findWebhook(documents, { tenant, webhookId })
   const findDeliveries = (tenant: string, webhookId: string) =>
     configured.some((webhook) => webhook.webhookId === webhookId && (webhook.tenant ?? tenant) === tenant)
       ? undefined
@@ -288,6 +284,15 @@ function createServices(
       return done
     },
   }
+}
+
+async function findWebhook(
+  documents: WebhookOptions['documents'],
+  { tenant, webhookId }: { readonly tenant: string; readonly webhookId: string },
+) {
+  const row = await documents.find({ kind: 'webhook', tenant, id: webhookId })
+  if (row === undefined) throw unknownWebhook(webhookId)
+  return row
 }
 
 /** Throws if the URL may not be called. */
