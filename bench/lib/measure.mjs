@@ -6,7 +6,15 @@
  * @param options `repeats` turns each (default 7), `budget` milliseconds per contender (default 4000)
  * @returns milliseconds by name, or a word that says why there are none
  */
-export async function race(contenders, { repeats = 7, budget = 4000 } = {}) {
+export async function race(contenders, options) {
+  const turns = await raceInTurns(contenders, options)
+  return Object.fromEntries(
+    Object.entries(turns).map(([name, took]) => [name, typeof took === 'string' ? took : median(took)]),
+  )
+}
+
+/** As `race`, with the milliseconds of every turn: turns of one number ran right after each other. */
+export async function raceInTurns(contenders, { repeats = 7, budget = 4000 } = {}) {
   const runs = new Map()
   const result = {}
   for (const [name, run] of Object.entries(contenders)) {
@@ -21,8 +29,14 @@ export async function race(contenders, { repeats = 7, budget = 4000 } = {}) {
   for (let i = 0; i < repeats; i++) {
     for (const entry of runs.values()) if (i === 0 || entry.spent < budget) await turn(entry)
   }
-  for (const [name, entry] of runs) result[name] = median(entry.times)
+  for (const [name, entry] of runs) result[name] = entry.times
   return result
+}
+
+/** How many times as long one takes as another: the median over turns, so that a machine that changes its pace does not count. */
+export function ratioInTurns(one, other) {
+  if (typeof one === 'string' || typeof other === 'string') return undefined
+  return median(one.slice(0, other.length).map((took, turn) => took / other[turn]))
 }
 
 export function median(values) {

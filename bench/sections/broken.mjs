@@ -3,7 +3,7 @@ import { jsonrepair } from 'jsonrepair'
 import { parse } from '../../dist/output/index.js'
 import { sameJson } from '../../dist/testing/index.js'
 import { breakers, makeValue, schema } from '../lib/documents.mjs'
-import { median, race, wouldTakeTooLong } from '../lib/measure.mjs'
+import { median, raceInTurns, ratioInTurns, wouldTakeTooLong } from '../lib/measure.mjs'
 import { validator } from '../lib/peers.mjs'
 import { ms, size, table, times } from '../lib/table.mjs'
 
@@ -32,29 +32,28 @@ export async function broken({ quick }) {
       }
       const skipped = Object.keys(before).filter((name) => wouldTakeTooLong(before[name], sizes, bytes))
       for (const name of skipped) delete contenders[name]
-      const took = await race(contenders, { repeats: quick ? 5 : 11 })
-      for (const name of Object.keys(before)) before[name].push(took[name] ?? 'too slow')
+      const turns = await raceInTurns(contenders, { repeats: quick ? 5 : 15 })
+      const took = (name) => (Array.isArray(turns[name]) ? median(turns[name]) : (turns[name] ?? 'too slow'))
+      for (const name of Object.keys(before)) before[name].push(took(name))
       const right = {
         proviso: 'proviso' in contenders && isRight(() => parse(text, schema), value),
         jsonrepair:
-          typeof took.jsonrepair === 'number' &&
+          Array.isArray(turns.jsonrepair) &&
           isRight(() => ({ ok: true, value: JSON.parse(jsonrepair(text)) }), value),
       }
       rows.push({
         kind,
         bytes,
-        intact: took['JSON.parse'],
-        proviso: took.proviso ?? 'too slow',
-        jsonrepair: took.jsonrepair ?? 'too slow',
+        intact: took('JSON.parse'),
+        proviso: took('proviso'),
+        jsonrepair: took('jsonrepair'),
+        timesIntact: ratioInTurns(turns.proviso, turns['JSON.parse']),
+        timesJsonrepair: turns.jsonrepair && ratioInTurns(turns.proviso, turns.jsonrepair),
         right,
       })
     }
   }
-  // The intact document of a size is the same beside every kind: the median of all is what the machine takes.
-  const strict = new Map(
-    sizes.map((bytes) => [bytes, median(rows.filter((row) => row.bytes === bytes).map((row) => row.intact))]),
-  )
-  return { name: 'broken', rows: rows.map((row) => ({ ...row, intact: strict.get(row.bytes) })) }
+  return { name: 'broken', rows }
 }
 
 /** Reads every kind of damage, so that the first rows are not measured on code that has seen only one kind. */
@@ -92,9 +91,9 @@ export function showBroken({ rows }) {
       size(row.bytes),
       ms(row.intact),
       mark(row.proviso, row.right.proviso),
-      times(row.proviso, row.intact),
+      times(row.timesIntact, 1),
       mark(row.jsonrepair, row.right.jsonrepair),
-      times(row.proviso, row.jsonrepair),
+      times(row.timesJsonrepair, 1),
     ]),
   )
 }

@@ -143,5 +143,7 @@ export const motifs: readonly string[] = [
   '- ',
   '+ ',
   'f(',
+  'f(a=1',
+  '(aa)',
   '**',
 ]

@@ -9,9 +9,9 @@ import { known } from './mutants.ts'
 import { search, tooMuchGrowth } from './search.ts'
 
 const LONG = process.env['PROVISO_LONG'] === '1'
-const PAIRS = LONG ? 1_000_000 : 1_000
+const PAIRS = LONG ? 1_000_000 : 400
 /** Pairs that are read in a process of their own, whose heap is limited to so many MB. */
-const CONFINED_PAIRS = LONG ? 100_000 : 250
+const CONFINED_PAIRS = LONG ? 100_000 : 100
 const HEAP_LIMIT = 128
 
 describe('growth with the text', () => {

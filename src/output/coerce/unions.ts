@@ -44,6 +44,8 @@ export class Unions {
     const pointer = run.pointer()
     const outcomes = memo.get(key) ?? []
     memo.set(key, outcomes)
+    // Comparing them all takes longer than converting the value once they are many.
+    guide.allowance.spend(outcomes.length >> 3)
     // The outcome is independent of the value's location in the result unless paths are closed, but it depends on how
     // many lists the value is already wrapped in, because wrapping has a limit.
     const known = outcomes.find(

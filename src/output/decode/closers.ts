@@ -20,7 +20,8 @@ export function onCloser(d: Machine, c: number): boolean {
   if (frame === undefined) return d.pass(1, 'extra-closer')
   if (fits(frame, c)) return rightCloser(d, frame, c)
   chargeStack(d)
-  const below = d.stack.findLastIndex((f) => fits(f, c))
+  // The frame at the top does not fit.
+  const below = d.stack.length > 1 ? d.stack.findLastIndex((f) => fits(f, c)) : -1
   const next = skip(d, d.i + 1)
   if (next === MORE) return false
   return below >= 0 ? closerFromBelow(d, below, next) : foreignCloser(d, frame, next)

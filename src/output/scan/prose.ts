@@ -60,9 +60,11 @@ export class Prose {
       const after =
         c === ch.LESS
           ? this.#tag(w, i, base)
-          : isOpener || c === 0x25c1
-            ? this.#bracketTag(w.buf, i, base)
-            : this.#fence(w, i, base)
+          : c === ch.LBRACE || ch.isCloser(w.buf.charCodeAt(i + 1))
+            ? i + 1
+            : isOpener || c === 0x25c1
+              ? this.#bracketTag(w.buf, i, base)
+              : this.#fence(w, i, base)
       if (after === MORE) return this.#wait(i)
       i = after
     }
