@@ -1,10 +1,11 @@
 /** What a page shows of models: prompts without secrets, failed nodes first, and evidence that does not outgrow a run. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Json, Provider } from '../../src/index.ts'
+import type { DefinedCapability, Json, Provider } from '../../src/index.ts'
 import {
   adminToken,
   closeConsole,
   loadPackage,
+  loadPipelines,
   openConsole,
   type ServedConsole,
   serveConsole,
@@ -193,6 +194,73 @@ describe.skipIf(skipped)('what is shown of models', () => {
     expect((many - some) / 20).toBeLessThan(8_000)
   })
 })
+
+/** What an element of the page has; the types of pages are not loaded here. */
+interface Attributed {
+  getAttribute(name: string): string | null
+}
+
+describe.skipIf(skipped)('the run of a pipeline', () => {
+  useBrowser()
+
+  it('is shown as its author wrote it', async () => {
+    const { compilePipeline, parsePipeline, readYaml } = await loadPipelines()
+    const read = readYaml(branches, 'branches.yaml')
+    const parsed = read.ok ? parsePipeline(read.document) : read
+    const made = parsed.ok ? compilePipeline(parsed.pipeline, { input: { style: 'short' } }) : parsed
+    if (!made.ok) throw new Error(JSON.stringify(made.issues))
+    const { envelope, draft, capabilities } = made.compiled
+    const served = await serveConsole({
+      providers: [makeProvider()],
+      capabilities: [...capabilities] as DefinedCapability[],
+    })
+    const { runId, status } = await served.app.run(envelope, { draft })
+    expect(status).toBe('completed')
+    const opened = await openConsole(served.address, { token: adminToken, path: `/runs/${runId}` })
+    const { page } = opened
+    const shown = ['length', 'length/short/write', 'length/long/write', 'publish'].sort()
+    await page.locator('[data-graph-node="length/long/write"].skipped').waitFor()
+    const ids = (attribute: string) =>
+      page
+        .locator(`[${attribute}]`)
+        .evaluateAll(
+          (found, name) =>
+            (found as unknown as Attributed[]).map((each) => each.getAttribute(name) ?? '').sort(),
+          attribute,
+        )
+    expect(await ids('data-graph-node')).toEqual(shown)
+    expect(await ids('data-node')).toEqual(shown)
+    // The edges of the plan, with the branch that was not taken before and after its step.
+    expect([
+      await page.locator('.plan-edge').count(),
+      await page.locator('.plan-edge.taken').count(),
+      await page.locator('.plan-edge.untaken').count(),
+    ]).toEqual([4, 2, 2])
+    await page.getByRole('tab', { name: 'Timeline' }).click()
+    const timeline = page.getByTestId('timeline')
+    await timeline.getByText('Run completed').waitFor()
+    expect(await timeline.getByText('publish.input').count()).toBe(0)
+    await page.getByLabel('All steps').check()
+    await timeline.getByText('publish.input').first().waitFor()
+    await closeConsole(opened)
+    await served.close()
+  })
+})
+
+const branches = `
+name: branches
+agents:
+  writer: { model: scripted/writer, output_schema: { type: object, properties: { text: { type: string } } } }
+steps:
+  - name: length
+    kind: conditional
+    condition_expression: "{{ input.style }}"
+    default_branch: long
+    branches:
+      short: [{ name: write, agent: writer, input: "In five words" }]
+      long: [{ name: write, agent: writer, input: "At length" }]
+  - { name: publish, agent: writer, input: "Publish {{ steps.length.output }}" }
+`
 
 describe.skipIf(skipped)('motion', () => {
   useBrowser()

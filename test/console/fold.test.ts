@@ -2,6 +2,8 @@
 import { describe, expect, it } from 'vitest'
 import type { RunEvent } from '../../src/client/index.ts'
 import { createFold, fold } from '../../ui/src/fold/fold.ts'
+import type { PlanView } from '../../ui/src/fold/run-state.ts'
+import { isShown, toVisiblePlan } from '../../ui/src/fold/visible-plan.ts'
 import { diffLines } from '../../ui/src/parts/diff-lines.ts'
 import { locateValues } from '../../ui/src/parts/locate-values.ts'
 import { markPointers } from '../../ui/src/parts/mark-pointers.ts'
@@ -115,6 +117,73 @@ describe('the fold', () => {
     expect(folder.state.events).toBe(2)
     folder.add(events[2] as RunEvent)
     expect(folder.state).toEqual(fold(events))
+  })
+})
+
+describe('nodes that a compiler inserted', () => {
+  const edge = (from: string, to: string, kind = 'control') => ({ from, to, when: 'pass', kind })
+  const compiled = {
+    nodes: [
+      { id: 'ask', capabilityId: 'writer', kind: 'model' },
+      { id: 'length', kind: 'routing', routing: { routes: [{ to: 'length/short.if', label: 'short' }] } },
+      { id: 'length/short.if', kind: 'routing' },
+      { id: 'length/short/write.input', capabilityId: 'proviso.pipeline.render', kind: 'local' },
+      { id: 'length/short/write', capabilityId: 'writer', kind: 'model' },
+    ],
+    edges: [
+      edge('ask', 'length'),
+      edge('length', 'length/short.if'),
+      edge('length/short.if', 'length/short/write.input'),
+      edge('ask', 'length/short/write.input', 'data'),
+      edge('length/short/write.input', 'length/short/write'),
+    ],
+  }
+  const at = (id: number, type: string, more: object) =>
+    ({ ...events[0], id, type, payload: {}, ...more }) as unknown as RunEvent
+  const written = [
+    events[0] as RunEvent,
+    at(2, 'plan_generated', { payload: { plan: compiled, planVersion: 1, nodes: [], metadata: {} } }),
+    at(3, 'node_start', { nodeId: 'length/short.if' }),
+    at(4, 'node_complete', { nodeId: 'length/short.if' }),
+    at(5, 'node_complete', { nodeId: 'ask' }),
+  ]
+
+  it('are not shown; their edges are joined, and their events are minor', () => {
+    const { nodes, plans, timeline } = fold(written)
+    expect([...nodes.values()].filter(isShown).map(({ id }) => id)).toEqual([
+      'ask',
+      'length',
+      'length/short/write',
+    ])
+    const shown = toVisiblePlan(plans[0] as PlanView, () => false)
+    expect(shown.nodes.map(({ id }) => id)).toEqual(['ask', 'length', 'length/short/write'])
+    expect(shown.edges).toEqual([
+      { from: 'ask', to: 'length', via: 'length', when: 'pass', kind: 'control' },
+      { from: 'length', to: 'length/short/write', via: 'length/short.if', when: 'pass', kind: 'control' },
+    ])
+    expect(timeline.map(({ id, minor }) => [id, minor])).toEqual([
+      [1, false],
+      [2, false],
+      [3, true],
+      [4, true],
+      [5, false],
+    ])
+  })
+
+  it('are shown if they fail', () => {
+    const failed = { nodeId: 'length/short/write.input', payload: { error: { message: 'No topic' } } }
+    const { nodes, plans, timeline } = fold([...written, at(6, 'node_error', failed)])
+    expect([...nodes.values()].filter(isShown).map(({ id }) => id)).toContain(failed.nodeId)
+    expect(timeline.at(-1)).toMatchObject({ minor: false, text: 'failed: No topic' })
+    const shown = toVisiblePlan(plans[0] as PlanView, (id) => id === failed.nodeId)
+    expect(shown.edges.map(({ from, to }) => `${from} ${to}`)).toContain(
+      'length/short/write.input length/short/write',
+    )
+  })
+
+  it('a plan without them is the same object, so that it is not drawn again', () => {
+    const [plan] = fold(events).plans
+    expect(toVisiblePlan(plan as PlanView, () => false)).toBe(plan)
   })
 })
 

@@ -22,6 +22,7 @@ export const adminToken = 'token-of-the-console-tests'
 /** The built package: the console is a part of it. */
 const load = <T>(path: string) => import(join(root, 'dist', path)) as Promise<T>
 export const loadPackage = () => load<typeof import('../../src/index.ts')>('index.js')
+export const loadPipelines = () => load<typeof import('../../src/pipeline/index.ts')>('pipeline/index.js')
 export const loadServer = () => load<typeof import('../../src/server/index.ts')>('server/index.js')
 
 const folders: string[] = []

@@ -127,7 +127,11 @@ describe.skipIf(skipped)('threads', () => {
     expect(await page.locator('.messages img, .messages script').count()).toBe(0)
     await message.fill('slow')
     await message.press('Enter')
-    await page.locator('.working').waitFor()
+    // The words of the first call, although the page follows the run only after its start; a page that joins has them, too.
+    const words = page.getByTestId('thread-partial').getByText('You')
+    await words.waitFor()
+    await page.reload()
+    await words.waitFor()
     await page.getByLabel('While a run is under way').selectOption('reject')
     await message.fill('now')
     await message.press('Enter')

@@ -9,8 +9,8 @@ const inserted: ReadonlySet<string> = new Set(
 
 interface NamedNode {
   readonly id: string
-  readonly kind?: string
-  readonly capabilityId?: string
+  readonly kind?: string | undefined
+  readonly capabilityId?: string | undefined
 }
 
 /** Whether a compiler inserted the node: progress and pictures leave it out unless it fails. */
@@ -18,6 +18,18 @@ export function isInternalNode({ id, kind, capabilityId }: NamedNode): boolean {
   // The router of a branch, `step/branch.if`; names of steps have no slash.
   if (capabilityId === undefined) return kind === 'routing' && /\/[^/]+\.if$/.test(id)
   return inserted.has(capabilityId)
+}
+
+/** Marks the nodes that a compiler inserted with `internal`, also in bodies, so that clients can leave them out. */
+export function markInternal<N extends NamedNode>(nodes: readonly N[]): readonly N[] {
+  return nodes.map((node) => {
+    const { body } = node as NamedNode & { readonly body?: { readonly nodes: readonly NamedNode[] } }
+    return {
+      ...node,
+      ...(isInternalNode(node) && { internal: true }),
+      ...(body && { body: { ...body, nodes: markInternal(body.nodes) } }),
+    }
+  })
 }
 
 export interface Link {

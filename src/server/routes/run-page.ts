@@ -5,6 +5,7 @@ import { isObject, type Json, own } from '../../base/json.ts'
 import { errorSchema } from '../../domain/errors/error-envelope.ts'
 import { storedError } from '../../domain/errors/failure-error.ts'
 import { measureProgress, type PlanView } from '../../domain/plan/progress.ts'
+import { isInternalNode, markInternal } from '../../domain/plan/visible-nodes.ts'
 import type { Plan } from '../../domain/plan.ts'
 import type { MessageRow, NodeRow, OutputRow, SnapshotRow, Store } from '../../domain/ports/store.ts'
 import { currentNodes } from '../../domain/run/current-nodes.ts'
@@ -203,7 +204,11 @@ function toVersions(
 
 function snapshotView({ planVersion, seq, at, pendingNodeIds, plan }: SnapshotRow): { [key: string]: Json } {
   const parts = isObject(plan) ? (plan as { [key: string]: Json }) : {}
-  return { ...parts, version: planVersion, seq, at: iso(at), pendingNodeIds }
+  const nodes = Array.isArray(parts['nodes']) && {
+    // The snapshot was validated as a plan when it was stored.
+    nodes: markInternal(parts['nodes'] as unknown as Plan['nodes']) as unknown as Json,
+  }
+  return { ...parts, ...nodes, version: planVersion, seq, at: iso(at), pendingNodeIds }
 }
 
 function readFacets({ facets }: SnapshotRow): { [name: string]: Json } {
@@ -215,6 +220,7 @@ function nodeView(given: NodeRow): { [key: string]: unknown } {
   const { runId: _, startedAt, endedAt, error, ...row } = given
   return {
     ...row,
+    ...(isInternalNode({ ...row, id: row.nodeId }) && { internal: true }),
     ...(error !== undefined && { error: storedError(error) }),
     ...(startedAt !== undefined && { startedAt: iso(startedAt) }),
     ...(endedAt !== undefined && { endedAt: iso(endedAt) }),

@@ -12,6 +12,7 @@ import {
   type Usage,
 } from './run-state.ts'
 import { describeEvent } from './timeline.ts'
+import { isInternalNode } from './visible-plan.ts'
 
 // Payloads are typed loosely in the OpenAPI document; each handler reads the members that the event table documents.
 // biome-ignore lint/suspicious/noExplicitAny: see above
@@ -55,7 +56,7 @@ function apply(state: RunState, event: RunEvent): void {
   state.runId = event.runId
   const handle = handlers[event.type]
   handle?.(state, event.payload as Payload, event)
-  const entry = describeEvent(event)
+  const entry = describeEvent(event, state.nodes)
   if (entry) state.timeline.push(entry)
 }
 
@@ -167,6 +168,7 @@ const handlers: { readonly [type in RunEvent['type']]?: Handler } = {
       const node = nodeOf(state, { ...event, nodeId: id, planVersion })
       if (!node) continue
       Object.assign(node, { kind, label, capabilityId, planVersion })
+      node.isInternal = isInternalNode({ id, kind, capabilityId })
       const summary = payload.nodes?.find((each: Payload) => each.id === id)
       node.status = summary?.status === 'completed' ? 'completed' : 'pending'
     }
@@ -190,6 +192,8 @@ const handlers: { readonly [type in RunEvent['type']]?: Handler } = {
     node.kind = payload.kind ?? node.kind
     node.label = payload.label ?? node.label
     node.capabilityId = payload.capabilityId ?? node.capabilityId
+    // Nodes in maps and loops are in no list of the plan.
+    node.isInternal ??= isInternalNode(node)
   },
   iteration_start(state, _payload, event) {
     const node = nodeOf(state, event)

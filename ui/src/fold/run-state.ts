@@ -119,6 +119,8 @@ export interface PlanEdgeView {
   readonly to: string
   readonly when: 'pass' | 'fail' | 'always'
   readonly kind: 'control' | 'data'
+  /** The node that `from` itself leads to, if hidden nodes lie between. */
+  readonly via?: string
 }
 
 export interface Diagnostic {
@@ -156,6 +158,8 @@ export interface NodeView {
   readonly id: string
   /** The map or loop of an item or a round. */
   readonly parent?: string | undefined
+  /** A compiler inserted it: shown only if it fails. */
+  isInternal?: boolean | undefined
   status: NodeStatus
   kind?: string | undefined
   label?: string | undefined

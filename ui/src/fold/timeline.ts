@@ -1,6 +1,6 @@
 /** One line of the timeline for each event that a person follows; the others are minor. */
 import type { RunEvent } from 'proviso/client'
-import type { TimelineEntry } from './run-state.ts'
+import type { NodeView, TimelineEntry } from './run-state.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: payloads are typed loosely in the OpenAPI document
 type Describe = (payload: any, event: RunEvent) => string
@@ -55,7 +55,11 @@ const minor: ReadonlySet<RunEvent['type']> = new Set<RunEvent['type']>([
   'tool_start',
 ])
 
-export function describeEvent(event: RunEvent): TimelineEntry | undefined {
+/** Of nodes that a compiler inserted, only failures are not minor. */
+export function describeEvent(
+  event: RunEvent,
+  nodes: ReadonlyMap<string, NodeView>,
+): TimelineEntry | undefined {
   const describe = sentences[event.type]
   if (!describe) return undefined
   return {
@@ -64,8 +68,14 @@ export function describeEvent(event: RunEvent): TimelineEntry | undefined {
     type: event.type,
     ...(event.nodeId !== undefined && { nodeId: event.nodeId }),
     text: describe(event.payload, event),
-    minor: minor.has(event.type) && !isFailedAttempt(event),
+    minor: isMinor(event, nodes),
   }
+}
+
+function isMinor(event: RunEvent, nodes: ReadonlyMap<string, NodeView>): boolean {
+  const isInternal = event.nodeId !== undefined && nodes.get(event.nodeId)?.isInternal === true
+  if (isInternal) return event.type !== 'node_error'
+  return minor.has(event.type) && !isFailedAttempt(event)
 }
 
 function isFailedAttempt({ type, payload }: RunEvent): boolean {

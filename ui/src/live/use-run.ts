@@ -20,8 +20,8 @@ export interface LiveRun {
 }
 
 const pageSize = 500
-/** Shortest time between two updates of the page. */
-const updateMs = 60
+/** Time between two updates of the page: at most one frame in twenty is late, however long an update takes. */
+const pace = { leastMs: 60, mostMs: 400, perCost: 20 } as const
 /** Events of a long run that are shown first. */
 const tailSize = 200
 
@@ -36,6 +36,7 @@ export function useLiveRun(getRunId: () => string): LiveRun {
   let frame = 0
   let timer: ReturnType<typeof setTimeout> | undefined
   let shownAt = 0
+  let updateMs: number = pace.leastMs
   let stop = () => {}
 
   const refresh = () => {
@@ -44,7 +45,13 @@ export function useLiveRun(getRunId: () => string): LiveRun {
     if (position === undefined) {
       state.value = current.state
       triggerRef(state)
+      // A task that is queued in a frame runs after the frame is painted.
+      setTimeout(noteCost)
     }
+  }
+  const noteCost = () => {
+    const cost = performance.now() - shownAt
+    updateMs = Math.min(pace.mostMs, Math.max(pace.leastMs, cost * pace.perCost))
   }
   const draw = () => {
     timer = undefined
@@ -74,7 +81,7 @@ export function useLiveRun(getRunId: () => string): LiveRun {
     const { signal } = leave
     let reading: Promise<void> | undefined
     const onTail = (last: readonly RunEvent[]) => {
-      tail.value = last.flatMap((event) => describeEvent(event) ?? [])
+      tail.value = last.flatMap((event) => describeEvent(event, current.state.nodes) ?? [])
     }
     const readMissing = () => {
       reading ??= readHistory(runId, signal, { add, getAfter: () => current.state.events, onTail })
@@ -167,9 +174,9 @@ async function readHistory(
   for (;;) {
     const begin = getAfter()
     const { events, next } = await run.page({ after: begin, limit: pageSize, signal })
+    for (const event of events) add(event)
     if (isFirst && begin === 0 && events.length === pageSize)
       onTail((await run.page({ last: tailSize, signal })).events)
-    for (const event of events) add(event)
     if (events.length === 0 || next === undefined) return
   }
 }

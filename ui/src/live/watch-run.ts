@@ -57,8 +57,8 @@ async function openHub(): Promise<Hub> {
   const key = await getShareKey()
   const watching = new Map<string, Set<Watched>>()
   const channel = key === undefined ? undefined : new BroadcastChannel(`proviso-live-${key}`)
-  const send = (message: Message) => {
-    channel?.postMessage(message)
+  const send = (message: Message, isForOthers = true) => {
+    if (isForOthers) channel?.postMessage(message)
     // A channel does not deliver to its sender.
     receive(message)
   }
@@ -114,7 +114,7 @@ interface Followed {
   stop?: AbortController
 }
 
-function createLeader(send: (message: Message) => void) {
+function createLeader(send: (message: Message, isForOthers?: boolean) => void) {
   const runs = new Map<string, Followed>()
   let isLeader = false
   let streamed: string | undefined
@@ -141,7 +141,9 @@ function createLeader(send: (message: Message) => void) {
       followed.after = Math.max(followed.after, update.event.id)
       if (update.event.type === 'complete') followed.isOver = true
     }
-    send({ kind: 'update', runId, update })
+    // A copy of every event has a price: it is made if another tab shows the run.
+    const isForOthers = [...followed.tabs.keys()].some((name) => name !== tab)
+    send({ kind: 'update', runId, update }, isForOthers)
   }
   /** Reads the runs without a stream page by page. */
   const poll = async () => {

@@ -1,9 +1,10 @@
 /** What can answer the messages of a new thread: a plan that the server makes, or one capability that reads a text. */
+import type { RunDraft, SayOptions } from 'proviso/client'
 
 export interface Answerer {
   readonly name: string
-  readonly envelope: { readonly [name: string]: unknown }
-  readonly draft?: { readonly [name: string]: unknown }
+  readonly envelope: NonNullable<SayOptions['envelope']>
+  readonly draft?: RunDraft
 }
 
 interface Schema {
@@ -42,7 +43,7 @@ export function answerers(capabilities: readonly Capability[]): readonly Answere
     const inputs = { [member]: { envelope: '/inputs/message' } }
     return {
       name: displayName && displayName !== capabilityId ? `${displayName} (${capabilityId})` : capabilityId,
-      envelope: { outputContract: { schema: output } },
+      envelope: { outputContract: { schema: { ...output } } },
       draft: { nodes: [{ id: 'answer', capabilityId, inputs }], output: { node: 'answer' } },
     }
   })
