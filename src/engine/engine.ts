@@ -29,7 +29,6 @@ export type { Engine, EngineOptions, StartOptions } from './engine-options.ts'
 export function createEngine(options: EngineOptions): Engine {
   const settings = resolveSettings(options)
   const { store, clock, decisionContext, catalogFor, owner, leaseMs, pollMs, compileOptions } = settings
-  /** Calls of callers read the store within a deadline. */
   const reader = boundReads(store, { clock, ms: settings.answerMs })
   let isClosed = false
   const changes = createChanges(store, clock, pollMs)
@@ -86,8 +85,9 @@ export function createEngine(options: EngineOptions): Engine {
     onLeaseLost: (actor) => runs.lose(actor),
     onError: (cause) => options.onCrash?.('', cause),
   })
-  const stopListening = store.onChange((runId, seq) => {
-    backOff.remove(runId)
+  const stopListening = store.onChange((runId, seq, isFree) => {
+    if (seq > 0) backOff.remove(runId)
+    if (isFree) poller.wakeSoon()
     waiters.markActive(runId)
     runs.actors.get(runId)?.notify(seq)
   })

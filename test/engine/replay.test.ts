@@ -15,10 +15,12 @@ interface Recorded {
   readonly journal: readonly JournalEvent[]
 }
 
+const seeds = process.env['PROVISO_LONG'] === '1' ? 300 : 120
+
 /** Every finished run of the first seeds, with all that went wrong on the way. */
 const histories: Promise<readonly Recorded[]> = (async () => {
   const found: Recorded[] = []
-  for (let seed = 1; seed <= 300; seed++) {
+  for (let seed = 1; seed <= seeds; seed++) {
     const scenario = drawScenario(seed)
     const { journals } = await simulate(scenario, scenario.faults)
     for (const journal of journals.values())
@@ -35,7 +37,7 @@ describe('a replay', () => {
   it('of an unchanged run has no difference, for any history', async () => {
     const all = await histories
     for (const recorded of all) expect(replay(recorded).differences).toEqual([])
-    expect(all.length).toBeGreaterThan(400)
+    expect(all.length).toBeGreaterThan(seeds)
     const kinds = new Set(all.flatMap(({ journal }) => journal.flatMap(kindsOf)))
     for (const kind of ['manual', 'follow_up', 'onTimeout', 'resumed', 'cancelled', 'unknown'])
       expect(kinds).toContain(kind)
@@ -53,9 +55,9 @@ describe('a replay', () => {
       expect(differences.map(({ after }) => after)).toEqual(reroutedAt(recorded.journal, thresholds))
       changed += differences.length
     }
-    expect(changed).toBeGreaterThan(20)
+    expect(changed).toBeGreaterThan(seeds / 15)
     // Policies that have used up their acts are among them.
-    expect(exhausted).toBeGreaterThan(5)
+    expect(exhausted).toBeGreaterThan(seeds / 60)
   })
 
   it('under one more policy names exactly where it would have acted, and no more often than it may', async () => {

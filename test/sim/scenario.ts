@@ -366,7 +366,7 @@ function randomEnvelope(
   }: { runId: string; policies: readonly RuntimePolicy[]; exact: boolean; theme: Theme },
 ): Envelope {
   const directives = {
-    ...(random.chance(theme === 'effects' ? 0.3 : 0.5) && { sideEffects: 'allow' }),
+    ...(random.chance(theme === 'effects' ? 0.3 : 0.5) && { sideEffects: 'allow' as const }),
     ...(random.chance(0.15) && { askBeforeFinish: true }),
     ...(random.chance(theme === 'bursts' ? 0.7 : 0.15) && { hitlRequiredFor: ['n0', 'n2'] }),
   }

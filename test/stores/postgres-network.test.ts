@@ -189,7 +189,7 @@ describe.skipIf(missingPostgres() !== undefined)('PostgreSQL behind a bad networ
         await patiently(() => once(() => app.start(envelope, { runId, draft })))
         for (;;) {
           const { status } = await patiently(() => app.result(runId))
-          if (status !== 'awaiting_hitl') return
+          if (status !== 'waiting') return
           const asks = await patiently(() => app.store.asks({ runId, status: 'pending' }))
           for (const { requestId, valueHash } of asks) {
             const given = { requestId, valueHash, by: 'ann', decision: 'approve' } as const

@@ -108,7 +108,7 @@ async function executeRun(app: App, runId: string, effects: readonly Effect[]): 
   )
   for (;;) {
     const { status } = await patiently(() => app.result(runId))
-    if (status !== 'awaiting_hitl') return
+    if (status !== 'waiting') return
     for (const { requestId, valueHash, kind } of await patiently(() =>
       app.store.asks({ runId, status: 'pending' }),
     )) {

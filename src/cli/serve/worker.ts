@@ -80,7 +80,9 @@ async function execute(
   )
   const limits = serverLimits(config.serve, { dev: false, isSet: () => true })
   const quota = createTenantQuota(app.store, limits, systemClock)
-  app.schedules.limit(async (tenant) => (await quota.take(tenant))?.detail)
+  const admit = async (tenant: string) => (await quota.take(tenant))?.detail
+  app.schedules.limit(admit)
+  app.threads.limit(admit)
   const report = (status: string) => {
     const health = {
       status,

@@ -56,6 +56,12 @@ export interface Append {
   readonly documents?: readonly NewDocument[]
 }
 
+/**
+ * Called when a run has grown to this sequence number; 0: it was only released. `isFree`: another process released it, or
+ * wrote it without a lease, so it waits for a process that claims it.
+ */
+export type ChangeListener = (runId: string, seq: number, isFree?: boolean) => void
+
 /** `conflict`: another writer appended first; `fenced`: another process has the lease. In both cases nothing was written. */
 export type AppendResult =
   | { readonly kind: 'appended'; readonly seq: number }
@@ -347,7 +353,7 @@ export interface Store {
   /** Returns the earliest time at which `claim` could return a run; pollers sleep until then. */
   nextWake(given?: { except?: readonly string[] }): Promise<number | undefined>
   /** Subscribes to appends of this process and, if the store supports it, of others. A hint only: listeners read the journal. */
-  onChange(listener: (runId: string, seq: number) => void): () => void
+  onChange(listener: ChangeListener): () => void
 
   /** Oldest first. */
   asks(query: AskQuery): Promise<AskRow[]>

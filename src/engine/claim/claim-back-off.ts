@@ -12,7 +12,10 @@ export interface ClaimBackOff {
    * can fire.
    */
   add(runId: string, lack: Lack, timerAt: number | undefined): void
-  /** Ends the pause: the run continued here, or has new events. */
+  /**
+   * Ends the pause: the run continued here, or has new events. A release is not an event: two processes that lack a
+   * capability must not pass the run back and forth.
+   */
   remove(runId: string): void
   /** Run ids to skip while claiming. */
   excludedRuns(): string[]

@@ -2,6 +2,7 @@
 import { expect, it } from 'vitest'
 import { createMemoryStore } from '../../adapters/stores/memory/memory.ts'
 import { systemClock } from '../../base/time/clock.ts'
+import type { Claim, Store } from '../../domain/ports/store.ts'
 import { newRun, runningHead } from '../../testing/stores/sample.ts'
 import { createRunPoller } from './run-poller.ts'
 
@@ -42,9 +43,37 @@ it('a tenant with thousands of due runs does not delay the claim of the runs of 
 it('releases the runs that a poll claims while the process shuts down', async () => {
   const store = createMemoryStore()
   await store.create(newRun('late', { head: { ...runningHead, wakeAt: 1 } }))
+  const claimed: string[] = []
+  const { poller, asked, answered } = createHeldPoller(store, ({ runId }) => claimed.push(runId))
+  poller.open()
+  await asked.opened
+  const closing = poller.close()
+  answered.open()
+  await closing
+  poller.end()
+  expect(claimed).toEqual([])
+  const [claim] = await store.claim({ owner: 'another', leaseMs: 60_000, limit: 1 })
+  expect(claim?.runId, 'another process gets it at once').toBe('late')
+})
+
+it('polls again for a run that came while it polled', async () => {
+  const store = createMemoryStore()
+  const claimed = createGate()
+  const { poller, asked, answered } = createHeldPoller(store, claimed.open)
+  poller.open()
+  await asked.opened
+  await store.create(newRun('meanwhile', { head: { ...runningHead, wakeAt: 1 } }))
+  poller.wakeSoon()
+  answered.open()
+  await claimed.opened
+  await poller.close()
+  poller.end()
+})
+
+/** A poller whose first claim is answered when the gate `answered` is open. It polls by itself only once. */
+function createHeldPoller(store: Store, onClaim: (claim: Claim) => void) {
   const asked = createGate()
   const answered = createGate()
-  const claimed: string[] = []
   const poller = createRunPoller({
     store: {
       ...store,
@@ -58,24 +87,16 @@ it('releases the runs that a poll claims while the process shuts down', async ()
     clock: systemClock,
     owner: 'me',
     leaseMs: 60_000,
-    pollMs: 60_000,
+    pollMs: 3_600_000,
     own: undefined,
     excludedRuns: () => [],
     actors: new Map(),
-    onClaim: ({ runId }) => claimed.push(runId),
+    onClaim,
     onLeaseLost: () => {},
     onError: (cause) => expect.unreachable(String(cause)),
   })
-  poller.open()
-  await asked.opened
-  const closing = poller.close()
-  answered.open()
-  await closing
-  poller.end()
-  expect(claimed).toEqual([])
-  const [claim] = await store.claim({ owner: 'another', leaseMs: 60_000, limit: 1 })
-  expect(claim?.runId, 'another process gets it at once').toBe('late')
-})
+  return { poller, asked, answered }
+}
 
 function createGate() {
   let open = () => {}

@@ -27,6 +27,8 @@ export interface RunPoller {
   open(): void
   /** Polls no later than this. */
   wakeAt(at: number): void
+  /** Polls as soon as it may: a run waits to be claimed. */
+  wakeSoon(): void
   /** Stops polling; lease renewal continues until `end`. Resolves when the runs that a poll under way claims are released. */
   close(): Promise<void>
   end(): void
@@ -42,11 +44,13 @@ const pagesPerLook = 8
 const shortestPause = 50
 
 export function createRunPoller(options: RunPollerOptions): RunPoller {
-  const { store, clock, owner, leaseMs, pollMs, own, actors } = options
+  const { store, clock, owner, leaseMs, pollMs, own } = options
   let opened = false
   let closed = false
   let polling: Promise<void> | undefined
   let nextPollAt = Number.POSITIVE_INFINITY
+  let isWanted = false
+  let lastPollAt = Number.NEGATIVE_INFINITY
   let cancelPoll = () => {}
   let cancelRenewal = () => {}
 
@@ -57,11 +61,20 @@ export function createRunPoller(options: RunPollerOptions): RunPoller {
     cancelPoll = clock.timer(at, () => {
       nextPollAt = Number.POSITIVE_INFINITY
       if (polling || closed) return
+      lastPollAt = clock.now()
       polling = poll().finally(() => {
         polling = undefined
-        wakeAt(clock.now() + pollMs)
+        wakeAt(clock.now() + (isWanted ? shortestPause : pollMs))
+        isWanted = false
       })
     })
+  }
+
+  const wakeSoon = () => {
+    if (own) return
+    // The claim under way may have come before the run.
+    if (polling) isWanted = true
+    else wakeAt(Math.max(clock.now(), lastPollAt + shortestPause))
   }
 
   const claim = async (exceptTenants: readonly string[] = []): Promise<Claim[]> => {
@@ -101,25 +114,7 @@ export function createRunPoller(options: RunPollerOptions): RunPoller {
   /** Renewal has its own timer: a slow claim must not let leases expire. */
   const scheduleRenewal = () => {
     cancelRenewal = clock.timer(clock.now() + leaseMs / 3, scheduleRenewal)
-    renew().catch(options.onError)
-  }
-
-  /**
-   * Renews the leases of all runs here and dismisses the runs whose lease was lost. The others learn how long their journal
-   * is: not every store can notify about events that another process appended (a reply, a cancellation).
-   */
-  const renew = async () => {
-    const mine = [...actors.values()].filter((actor) => actor.lease !== undefined)
-    if (mine.length === 0) return
-    const renewed = await store.renew({ owner, leaseMs, runIds: mine.map(({ runId }) => runId) })
-    const held = new Map(renewed.map(({ runId, seq }) => [runId, seq]))
-    for (const actor of mine) {
-      const seq = held.get(actor.runId)
-      if (seq === undefined) {
-        actor.stop()
-        options.onLeaseLost(actor)
-      } else if (actors.get(actor.runId) === actor) actor.notify(seq)
-    }
+    renewLeases(options).catch(options.onError)
   }
 
   return {
@@ -129,11 +124,30 @@ export function createRunPoller(options: RunPollerOptions): RunPoller {
       scheduleRenewal()
     },
     wakeAt,
+    wakeSoon,
     async close() {
       closed = true
       cancelPoll()
       await polling
     },
     end: () => cancelRenewal(),
+  }
+}
+
+/**
+ * Renews the leases of all runs here and dismisses the runs whose lease was lost. The others learn how long their journal
+ * is: not every store can notify about events that another process appended (a reply, a cancellation).
+ */
+async function renewLeases({ store, owner, leaseMs, actors, onLeaseLost }: RunPollerOptions): Promise<void> {
+  const mine = [...actors.values()].filter((actor) => actor.lease !== undefined)
+  if (mine.length === 0) return
+  const renewed = await store.renew({ owner, leaseMs, runIds: mine.map(({ runId }) => runId) })
+  const held = new Map(renewed.map(({ runId, seq }) => [runId, seq]))
+  for (const actor of mine) {
+    const seq = held.get(actor.runId)
+    if (seq === undefined) {
+      actor.stop()
+      onLeaseLost(actor)
+    } else if (actors.get(actor.runId) === actor) actor.notify(seq)
   }
 }

@@ -135,6 +135,8 @@ export interface Settled {
   readonly asks: readonly Ask[]
   /** Warnings from the proof of the current plan. */
   readonly warnings: readonly Diagnostic[]
+  /** Why the run continues only when it is resumed. */
+  readonly paused?: RunState['paused']
 }
 
 export interface RunWaiters {
@@ -199,7 +201,7 @@ export function createRunWaiters(given: {
       // While the run is active here, its actor reports when it settles.
       const state = isActive(runId) ? undefined : (waiter.state ?? (await readInTime(runId)))
       if (state) {
-        const { finished, openAsks, asks, plan } = state
+        const { finished, openAsks, asks, plan, paused } = state
         return {
           runId,
           status: getRunStatus(state),
@@ -207,6 +209,7 @@ export function createRunWaiters(given: {
           openAsks: [...openAsks],
           asks: [...openAsks].flatMap((requestId) => asks.get(requestId) ?? []),
           warnings: plan?.diagnostics.warnings ?? [],
+          ...(paused && { paused }),
         }
       }
       signal?.throwIfAborted()

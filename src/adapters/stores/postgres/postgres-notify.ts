@@ -6,6 +6,7 @@
 import type { Client, ClientConfig, Pool } from 'pg'
 import { backoffMs, type RetryPolicy } from '../../../base/time/retry.ts'
 import { createListeners, type Listeners } from '../shared/listeners.ts'
+import type { RunChange } from '../sql/sql-driver.ts'
 import { quoteName } from './load-pg.ts'
 
 interface NotifyOptions {
@@ -23,10 +24,12 @@ interface NotifyOptions {
 }
 
 interface Notifier extends Listeners {
-  /** Runs, and the sequence numbers that they have grown to. */
-  notifyOthers(changed: ReadonlyMap<string, number>): void
+  notifyOthers(changed: ReadonlyMap<string, RunChange>): void
   close(): Promise<void>
 }
+
+/** A run in a message. The 1 says that it is free. */
+type Entry = [runId: string, seq: number, isFree?: 1]
 
 /** A message may have 8,000 bytes. */
 const longestPayload = 7_000
@@ -48,7 +51,7 @@ const notifyStatement = {
 export function createNotifier(options: NotifyOptions): Notifier {
   const { config, pool, channel, self } = options
   const listeners = createListeners()
-  const waiting = new Map<string, number>()
+  const waiting = new Map<string, RunChange>()
   let sending: Promise<void> | undefined
   let client: Client | undefined
   let retry: ReturnType<typeof setTimeout> | undefined
@@ -81,8 +84,9 @@ export function createNotifier(options: NotifyOptions): Notifier {
     next.on('error', lost)
     next.on('end', lost)
     next.on('notification', ({ payload = '[]' }) => {
-      const [from, ...changed] = JSON.parse(payload) as [string, ...[string, number][]]
-      if (from !== self) for (const [runId, seq] of changed) listeners.notify(runId, seq)
+      const [from, ...changed] = JSON.parse(payload) as [string, ...Entry[]]
+      if (from !== self)
+        for (const [runId, seq, isFree] of changed) listeners.notify(runId, seq, isFree === 1)
     })
     await next.connect()
     await next.query(`listen ${quoteName(channel)}`)
@@ -125,7 +129,10 @@ export function createNotifier(options: NotifyOptions): Notifier {
     notify: listeners.notify,
     clear: listeners.clear,
     notifyOthers(changed) {
-      for (const [runId, seq] of changed) waiting.set(runId, seq)
+      for (const [runId, { seq, isFree }] of changed) {
+        const before = waiting.get(runId)
+        waiting.set(runId, { seq: Math.max(seq, before?.seq ?? 0), isFree })
+      }
       sending ??= send()
     },
     async close() {
@@ -145,17 +152,19 @@ async function notifyMissed(client: Client, since: number, listeners: Listeners)
     'select run_id, seq from flex_runs where updated_at >= $1 limit 10000',
     [since],
   )
-  for (const { run_id, seq } of missed.rows) listeners.notify(run_id, seq)
+  // Any of them may be free.
+  for (const { run_id, seq } of missed.rows) listeners.notify(run_id, seq, true)
 }
 
 /** Takes as many entries as fit into one message; an entry that is too long for any message is skipped. */
-function take(waiting: Map<string, number>): [runId: string, seq: number][] {
-  const taken: [string, number][] = []
+function take(waiting: Map<string, RunChange>): Entry[] {
+  const taken: Entry[] = []
   let available = longestPayload
-  for (const entry of waiting) {
+  for (const [runId, { seq, isFree }] of waiting) {
+    const entry: Entry = isFree ? [runId, seq, 1] : [runId, seq]
     const length = Buffer.byteLength(JSON.stringify(entry)) + 1
     if (length > available && taken.length > 0) break
-    waiting.delete(entry[0])
+    waiting.delete(runId)
     if (length > available) continue
     available -= length
     taken.push(entry)

@@ -1,25 +1,27 @@
 /** Listeners that are notified when a run changes. */
 
+import type { ChangeListener } from '../../../domain/ports/store.ts'
+
 export interface Listeners {
-  add(listener: (runId: string, seq: number) => void): () => void
+  add(listener: ChangeListener): () => void
   /** Notifies that a run has grown to this sequence number. */
-  notify(runId: string, seq: number): void
+  notify: ChangeListener
   clear(): void
 }
 
 export function createListeners(): Listeners {
-  const listeners = new Set<(runId: string, seq: number) => void>()
+  const listeners = new Set<ChangeListener>()
   return {
     add(listener) {
       // A wrapper per subscription, so that adding one function twice and removing it once leaves one.
-      const own = (runId: string, seq: number) => listener(runId, seq)
+      const own: ChangeListener = (...change) => listener(...change)
       listeners.add(own)
       return () => void listeners.delete(own)
     },
-    notify(runId, seq) {
+    notify(...change) {
       for (const listener of [...listeners]) {
         try {
-          listener(runId, seq)
+          listener(...change)
         } catch (error) {
           // A listener's exception must not fail the append: rethrow it outside of it.
           queueMicrotask(() => {

@@ -30,10 +30,16 @@ export interface SqlDriver {
   /** Only for databases with a single writer. */
   readonly chain?: CommitChain
   /** Called after a commit: notifies other processes, if possible. */
-  notifyOthers(changed: ReadonlyMap<string, number>): void
+  notifyOthers(changed: ReadonlyMap<string, RunChange>): void
   /** Nothing more comes; what is under way need not be tried for long. */
   closing?(): void
   close(): Promise<void>
+}
+
+/** What a commit did to a run. `isFree`: no process has it, and it may be due. */
+export interface RunChange {
+  readonly seq: number
+  readonly isFree: boolean
 }
 
 export type WrittenEvent = Pick<EventTable, 'run_id' | 'seq' | 'write_id'>

@@ -27,7 +27,7 @@ import {
 } from './rows/rows.ts'
 import { toSpan } from './rows/span-rows.ts'
 import { createQueueInspection, createSample, createUsage } from './sample.ts'
-import type { SqlDriver } from './sql-driver.ts'
+import type { RunChange, SqlDriver } from './sql-driver.ts'
 import { createSqlRecords } from './sql-records.ts'
 import { createLeaseStatements } from './statements/lease-statements.ts'
 import { createReadStatements, type ReadStatements } from './statements/read-statements.ts'
@@ -151,6 +151,13 @@ function isCreation({ kind }: Write): boolean {
   return kind === 'create'
 }
 
+/** Whether the writer has no lease: the run waits for a process that claims it. */
+function isFree(write: Write): boolean {
+  return write.kind === 'create'
+    ? write.run.claim === undefined
+    : write.kind === 'append' && !write.append.lease
+}
+
 /** Commits writes in one transaction, and notifies listeners after the commit. */
 function createCommit(
   driver: SqlDriver,
@@ -175,15 +182,18 @@ function createCommit(
         tails.forget()
         throw error
       })
-    const changed = new Map<string, number>()
+    const changed = new Map<string, RunChange>()
     for (const [index, write] of writes.entries()) {
       const result = results[index]
+      // An append of the same commit is still news.
+      if (result?.kind === 'released')
+        changed.set(write.runId, { seq: changed.get(write.runId)?.seq ?? 0, isFree: true })
       if (result?.kind !== 'appended' && result?.kind !== 'created') continue
-      changed.set(write.runId, result.seq)
+      changed.set(write.runId, { seq: result.seq, isFree: isFree(write) })
       if (write.kind !== 'release') keepTail(tails, write, result.seq)
     }
     if (changed.size > 0) driver.notifyOthers(changed)
-    for (const [runId, seq] of changed) listeners.notify(runId, seq)
+    for (const [runId, { seq }] of changed) if (seq > 0) listeners.notify(runId, seq)
     return results
   }
 }

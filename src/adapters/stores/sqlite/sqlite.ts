@@ -374,7 +374,8 @@ function openLock(path: string, file: string, open: OpenSqlite): ReturnType<Open
   try {
     return open(getLock(file))
   } catch (cause) {
-    throw cannotOpen(path, cause)
+    // A missing driver says what to install.
+    throw cause instanceof ProvisoError ? cause : cannotOpen(path, cause)
   }
 }
 
