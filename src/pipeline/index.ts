@@ -6,6 +6,7 @@ export {
   type CompileOptions,
   type CompileResult,
   compilePipeline,
+  draftPipeline,
 } from './compile/compile-pipeline.ts'
 export type { PipelineCapability } from './compile/functions.ts'
 export { type ArosConfig, type ArosKey, arosConfig, arosTable, presets } from './config/aros-config.ts'

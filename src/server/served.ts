@@ -13,7 +13,7 @@ import type { TurnPartial } from '../domain/loop-facts.ts'
 import type { Store, ThreadQuery, ThreadRow } from '../domain/ports/store.ts'
 import type { Redactor } from '../domain/redaction/redact.ts'
 import type { RunState } from '../domain/run.ts'
-import type { RunStatus } from '../domain/status.ts'
+import type { TerminalStatus } from '../domain/status.ts'
 import type { ThreadTurn } from '../domain/thread/thread-context.ts'
 import type { TaskChange } from '../engine/input/change-task.ts'
 import type { ReplayChanges, Replayed } from '../engine/replay/replay.ts'
@@ -85,8 +85,16 @@ interface ServedThreads {
   >
   say(
     key: ThreadKey,
-    message: { readonly message: string; readonly runId?: string; readonly by?: string },
+    message: {
+      readonly message: string
+      readonly runId?: string
+      readonly by?: string
+      /** Models of its run stream from the first call. */
+      readonly partials?: boolean
+    },
   ): Promise<{ readonly runId: string; readonly status: 'started' | 'queued' }>
+  /** Makes runs that have waited subject to the quotas of the server. */
+  limit?(admit: (tenant: string) => Promise<string | undefined>): void
 }
 
 /** The part of an app that routes call. */
@@ -112,8 +120,10 @@ export interface ServedApp {
     runId: string,
     signal?: AbortSignal,
   ): Promise<{
-    readonly status: RunStatus
+    readonly status: TerminalStatus | 'waiting'
     readonly output?: Json
+    /** Why a waiting run continues only when it is resumed. */
+    readonly paused?: { readonly quarantined: boolean }
     readonly warnings?: readonly Issue[]
     readonly openAsks: readonly string[]
     readonly error?: ErrorEnvelope
@@ -134,7 +144,7 @@ export interface ServedApp {
   readonly schedules: Schedules & Partial<Pick<FiringSchedules, 'limit'>>
   /** Subscribes to partial values of a run that this process executes; of other runs there are none. */
   subscribeToPartials(runId: string, onChange: () => void): PartialSubscription
-  /** Lets models stream from before `begin` until the run is over or waits. */
+  /** Lets models stream from before `begin`, also for readers that come later, until the run is over. */
   keepPartials<T>(runId: string, begin: () => Promise<T>): Promise<T>
   /** Every capability a tenant can plan with: the process's own, built-in and registered. */
   capabilities(tenant?: string): readonly Capability[]

@@ -2,8 +2,9 @@
 import { randomUUID } from 'node:crypto'
 import { setMaxListeners } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import createFastify, { type FastifyError, type FastifyInstance } from 'fastify'
+import type { FastifyError, FastifyInstance } from 'fastify'
 import { ProvisoError } from '../base/errors/error.ts'
+import { missingPackage } from '../base/errors/missing-package.ts'
 import { isObject, pick } from '../base/json.ts'
 import { refuseOptions, rowIssues } from '../base/option-rows.ts'
 import { type Clock, systemClock } from '../base/time/clock.ts'
@@ -36,6 +37,7 @@ import {
   createRateLimit,
   createTenantQuota,
   type RateOptions,
+  type RunQuota,
   type TenantQuotas,
 } from './overload/rate-limit.ts'
 import { answerMalformed, fromFastify, getStatus, refusal, unreadable } from './problem.ts'
@@ -144,12 +146,7 @@ export function createServer(served: Served & ServerOptions, more: ServerOptions
   const admission = createAdmission(limits, { lag, clock, onRefused: telemetry.metrics.countRefused })
   telemetry.metrics.watchServer({ app, lag, queue: admission.queue, streams, clock })
   const known = createRequestContexts(cors)
-  const keys = createOnceServer({
-    once: app.store.records.once,
-    clock,
-    leaseMs,
-    owner: randomUUID(),
-  })
+  const keys = createOnceServer({ once: app.store.records.once, clock, leaseMs, owner: randomUUID() })
   const mounting: Mounting = {
     served: { ...given, app, isStopping: () => stop.signal.aborted },
     authenticate: createAuthenticate(app.store.records.tokens, auth, {
@@ -169,8 +166,8 @@ export function createServer(served: Served & ServerOptions, more: ServerOptions
     reportError: (cause, request) =>
       options.onError?.(cause, { traceId: known(request).traceId, route: request.routeOptions.url ?? '' }),
   }
-  app.schedules.limit?.(async (tenant) => (await mounting.quota.take(tenant))?.detail)
-  const fastify = mountRoutes(routes, mounting, { limits, isOpen, cors, findFile })
+  limitLaterRuns(app, mounting.quota)
+  const router = loadRouter(routes, mounting, { limits, isOpen, cors, findFile })
   let address: string | undefined
   let closing: Promise<void> | undefined
   const end = () => {
@@ -179,7 +176,7 @@ export function createServer(served: Served & ServerOptions, more: ServerOptions
   }
   const close = async (graceMs: number) => {
     stop.abort()
-    await shutDown(fastify, { graceMs, streams, clock, onClosed: end })
+    await shutDown(router, { graceMs, streams, clock, onClosed: end })
     await keys.close()
     address = undefined
   }
@@ -194,7 +191,7 @@ export function createServer(served: Served & ServerOptions, more: ServerOptions
           },
         )
       await requireAnyToken(app.store.records.tokens, auth)
-      address = await fastify.listen({ host, port }).catch((cause) => {
+      address = await (await router).listen({ host, port }).catch((cause) => {
         throw cannotListen(cause, host, port)
       })
       return address
@@ -203,7 +200,7 @@ export function createServer(served: Served & ServerOptions, more: ServerOptions
       closing ??= close(graceMs)
       return closing
     },
-    ...createHandlers(fastify),
+    ...createHandlers(router),
     get address() {
       return address
     },
@@ -274,8 +271,29 @@ interface MountOptions {
   readonly findFile: FindConsoleFile | undefined
 }
 
+/** Loads the web framework, which an installation may omit. */
+async function loadFastify(): Promise<typeof import('fastify').default> {
+  try {
+    return (await import('fastify')).default
+  } catch (cause) {
+    throw missingPackage({ name: 'fastify', version: '5', purpose: 'serve HTTP' }, cause)
+  }
+}
+
+/** Creates the router once the framework is loaded; `listen`, `fetch` and `handler` report a failure. */
+function loadRouter(
+  routes: readonly Route[],
+  mounting: Mounting,
+  options: MountOptions,
+): Promise<FastifyInstance> {
+  const router = loadFastify().then((createFastify) => mountRoutes(createFastify, routes, mounting, options))
+  router.catch(() => {})
+  return router
+}
+
 /** Creates the router: body parser, hooks, error handlers and every route. */
 function mountRoutes(
+  createFastify: typeof import('fastify').default,
   routes: readonly Route[],
   mounting: Mounting,
   { limits, isOpen, cors, findFile }: MountOptions,
@@ -359,10 +377,12 @@ interface ShutDownOptions {
 
 /** Shuts down gracefully: waits for streams, refuses requests for a moment, closes the listener, then all connections. */
 async function shutDown(
-  fastify: FastifyInstance,
+  router: Promise<FastifyInstance>,
   { graceMs, streams, clock, onClosed }: ShutDownOptions,
 ): Promise<void> {
   const until = clock.now() + graceMs
+  const fastify = await router.catch(() => undefined)
+  if (fastify === undefined) return onClosed()
   await streams.ended()
   // Answer new requests with a refusal and Retry-After instead of closing the connection.
   await pause(clock, Math.min(turnAwayMs, graceMs))
@@ -423,4 +443,11 @@ function cannotListen(cause: unknown, host: string, port: number): unknown {
   if (code === 'EACCES' || code === 'EADDRNOTAVAIL')
     return new ProvisoError('option/invalid', `Cannot listen on ${host} port ${port}: ${code}`, { cause })
   return cause
+}
+
+/** Holds runs that no request starts to the quotas: runs of schedules, and runs that waited in a thread. */
+function limitLaterRuns({ schedules, threads }: ServedApp, quota: RunQuota): void {
+  const admit = async (tenant: string) => (await quota.take(tenant))?.detail
+  schedules.limit?.(admit)
+  threads.limit?.(admit)
 }

@@ -61,7 +61,7 @@ describe('reference servers', { timeout: 180_000 }, () => {
     const { runId, status } = await app.run(mayAct, {
       draft: callOnce('everything.trigger-elicitation-request', {}),
     })
-    expect(status).toBe('awaiting_hitl')
+    expect(status).toBe('waiting')
     const [ask] = await pending(app, runId)
     expect(ask).toMatchObject({ kind: 'clarify', decisions: ['answer', 'reject'] })
     await leave(app)
@@ -110,7 +110,7 @@ describe('a server that misbehaves', () => {
     const run = await app.start(mayAct, { draft: callOnce('tea.slow', {}) })
     await until(() => effects().length === 1)
     process.kill(app.mcp?.servers()[0]?.pid ?? 0, 'SIGKILL')
-    expect(await run.result()).toMatchObject({ status: 'awaiting_hitl' })
+    expect(await run.result()).toMatchObject({ status: 'waiting' })
     const [ask] = await pending(app, run.id)
     expect(ask).toMatchObject({ kind: 'unknown_outcome' })
     // Nothing was called again, and the next call is answered by a new process.
@@ -125,7 +125,7 @@ describe('a server that misbehaves', () => {
     const { runId, status } = await app.run(mayAct, {
       draft: callOnce('tea.bad', {}, { retry: { max: 2 } }),
     })
-    expect(status).toBe('awaiting_hitl')
+    expect(status).toBe('waiting')
     const end = (await journal(app, runId)).find(({ type }) => type === 'attempt_end')
     expect(end?.payload).toMatchObject({ outcome: 'invalid', output: { value: { sum: 'many' } } })
     expect(await pending(app, runId)).toMatchObject([{ kind: 'unknown_outcome' }])
@@ -155,7 +155,7 @@ describe('a server that misbehaves', () => {
       nodes: [...callOnce('tea.order', {}).nodes, { id: 'brew', capabilityId: 'tea.brew', inputs: {} }],
     }
     const planned = await app.run(mayAct, { draft: { ...both, edges: [{ from: 'call', to: 'brew' }] } })
-    expect(planned.status).toBe('awaiting_hitl')
+    expect(planned.status).toBe('waiting')
     const asking = await app.run({ ...envelope, policies: mayAct.policies }, { draft })
     await until(() => version() !== before)
     await answer(app, planned.runId, 'answer', { count: 1 })
@@ -163,7 +163,7 @@ describe('a server that misbehaves', () => {
       status: 'failed',
       error: { message: expect.stringContaining('"tea.brew" changed after the plan was made') },
     })
-    if (asking.status === 'awaiting_hitl') await answer(app, asking.runId, 'approve')
+    if (asking.status === 'waiting') await answer(app, asking.runId, 'approve')
     expect(await app.result(asking.runId)).toMatchObject({ status: 'completed' })
     expect(resultsIn(model.seen.at(-1)).at(-1)).toContain('"tea_brew" changed after this conversation began')
     expect(effects()).toEqual(['order 1 state-\u00e9-1'])
@@ -202,7 +202,7 @@ describe('questions of servers before 2026-07-28 over stdio, which do not name t
     const runs: string[] = []
     for (const _ of ['3', '5']) {
       const { runId, status } = await app.run(mayAct, { draft: callOnce('tea.order', {}) })
-      expect(status).toBe('awaiting_hitl')
+      expect(status).toBe('waiting')
       runs.push(runId)
     }
     const [first = '', second = ''] = runs
@@ -225,7 +225,7 @@ describe('questions of servers before 2026-07-28 over stdio, which do not name t
     expect(await asks()).toEqual([])
     // The call that is cancelled may have asked, too.
     await app.cancel(other.id, { by: 'ann' })
-    expect(await run.result()).toMatchObject({ status: 'awaiting_hitl' })
+    expect(await run.result()).toMatchObject({ status: 'waiting' })
     expect(await asks()).toMatchObject([{ kind: 'unknown_outcome' }])
     const end = (await journal(app, run.id)).find(({ type }) => type === 'attempt_end')
     expect(end?.payload).toMatchObject({
@@ -234,7 +234,7 @@ describe('questions of servers before 2026-07-28 over stdio, which do not name t
     })
     const { pid } = app.mcp?.servers()[0] ?? {}
     await answer(app, run.id, 'approve')
-    expect(await app.result(run.id)).toMatchObject({ status: 'awaiting_hitl' })
+    expect(await app.result(run.id)).toMatchObject({ status: 'waiting' })
     expect(await asks()).toMatchObject([
       { kind: 'clarify', question: expect.stringContaining('How many bags of oolong?') },
     ])
@@ -250,7 +250,7 @@ describe('questions of servers from 2026-07-28 on', () => {
     const store = sqlite()
     const app = await open({ store, mcp: { tea: server } })
     const { runId, status } = await app.run(mayAct, { draft: callOnce('tea.order', {}) })
-    expect(status).toBe('awaiting_hitl')
+    expect(status).toBe('waiting')
     const [ask] = await pending(app, runId)
     expect(ask).toMatchObject({ kind: 'clarify', question: expect.stringContaining('How many bags?') })
     await leave(app)
@@ -293,7 +293,7 @@ describe('questions of servers from 2026-07-28 on', () => {
     await leave(app)
     const next = await openWith(model, [researcher], { store, mcp })
     await answer(next, runId, 'answer', { count: 2 })
-    expect(await next.result(runId)).toMatchObject({ status: 'awaiting_hitl' })
+    expect(await next.result(runId)).toMatchObject({ status: 'waiting' })
     await answer(next, runId, 'reject')
     expect(await next.result(runId)).toMatchObject({ status: 'completed' })
     const results = resultsIn(model.seen.at(-1))

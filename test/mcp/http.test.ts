@@ -119,7 +119,7 @@ describe('MCP over HTTP', () => {
       const { runId, status } = await app.run(mayAct, {
         draft: callOnce('tea.brew', {}, { retry: { max: 2 }, timeoutMs: 20_000 }),
       })
-      expect(status).toBe('awaiting_hitl')
+      expect(status).toBe('waiting')
       expect(await pending(app, runId)).toMatchObject([{ kind: 'unknown_outcome' }])
       const end = (await journal(app, runId)).find(({ type }) => type === 'attempt_end')
       expect(end?.payload).toMatchObject({ outcome: 'outcome_unknown' })
@@ -152,7 +152,7 @@ describe('MCP over HTTP', () => {
     await answer(app, ann.runId, 'answer', { sure: true })
     await asking.until('Ann accept')
     const bob = await app.run(mayAct, { tenant: 'b', draft: callOnce('tea.brew', { text: 'Bob' }) })
-    expect(bob).toMatchObject({ status: 'awaiting_hitl', asks: [{ kind: 'clarify' }] })
+    expect(bob).toMatchObject({ status: 'waiting', asks: [{ kind: 'clarify' }] })
     expect(await app.result(ann.runId)).toMatchObject({ output: { content: [{ text: 'accept for Ann' }] } })
     expect(asking.seen).not.toContain('Bob accept')
   })

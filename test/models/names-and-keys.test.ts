@@ -4,12 +4,14 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import {
   findPrice,
+  generateValue,
   listPrices,
   parseModelId,
   priceList,
   providersFromKeys,
 } from '../../src/adapters/models/index.ts'
 import { compatible } from '../../src/adapters/providers/compatible.ts'
+import { createApp } from '../../src/index.ts'
 import { readEnv } from '../seams/base.ts'
 import { computeCost, mostTokens, retryAfterMs, roughTokens, splitServer } from '../seams/models.ts'
 import { root } from '../support.ts'
@@ -97,6 +99,21 @@ describe('prices and waits', () => {
     const own = [{ model: 'openai/gpt-5', inputPerMillion: 1, outputPerMillion: 1 }]
     expect(findPrice('openai/gpt-5', own)).toBe(own[0])
     for (const { model } of listPrices) expect(model).toMatch(/^[a-z]+\/[\w.*-]+$/)
+  })
+
+  const price = { model: 'openai/gpt-5', inputPerMillion: 1, outputPerMillion: 1 }
+  it.each([
+    ['/prices/0/inputPerMilion', { ...price, inputPerMilion: 1 }, 'Did you mean "inputPerMillion"?'],
+    ['/prices/0/outputPerMillion', { ...price, outputPerMillion: -1 }, undefined],
+    ['/prices/0/inputPerMillion', { ...price, inputPerMillion: '1' }, undefined],
+    ['/prices/0/outputPerMillion', { model: 'a/b', inputPerMillion: 1 }, undefined],
+    ['/prices/0/model', { ...price, model: 'gpt-5' }, expect.stringContaining('provider/model')],
+  ])('%s is refused where it would make a limit on costs ineffective', async (pointer, wrong, hint) => {
+    const prices = [wrong] as unknown as [typeof price]
+    const refused = { code: 'option/invalid', at: { pointer }, ...(hint !== undefined && { hint }) }
+    await expect(createApp({ env: {}, prices })).rejects.toMatchObject(refused)
+    const generating = { providers: [], model: 'a/b', objective: 'x', schema: true, prices } as const
+    await expect(generateValue(generating)).rejects.toMatchObject(refused)
   })
 
   it('tokens are estimated by script where they are not counted', () => {

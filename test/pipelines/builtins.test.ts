@@ -246,6 +246,6 @@ describe('http_get', () => {
     })
     const result = await app.run(compiled.envelope, { draft: compiled.draft })
     await app.close()
-    expect(result.status).toBe('awaiting_hitl')
+    expect(result.status).toBe('waiting')
   })
 })

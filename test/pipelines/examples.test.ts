@@ -47,8 +47,8 @@ describe('examples/pipelines', () => {
   it.each(files)('%s runs', async (name) => {
     const { app, result } = await start(name)
     expect(result.issues).toEqual([])
-    expect(['completed', 'awaiting_hitl']).toContain(result.status)
-    if (result.status === 'awaiting_hitl') expect(name).toBe('approval.yaml')
+    expect(['completed', 'waiting']).toContain(result.status)
+    if (result.status === 'waiting') expect(name).toBe('approval.yaml')
     await app.close()
   })
 

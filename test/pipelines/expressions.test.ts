@@ -46,6 +46,19 @@ describe('an expression', () => {
     expect(holds('a.b != 1', { a: {} })).toBe(true)
   })
 
+  it('finds elements of lists with `in`, and no parts of texts', () => {
+    for (const [needle, list, expected] of [
+      ['green', ['green', 'black'], true],
+      ['gre', ['green', 'black'], false],
+      ['gre', 'green', false],
+      ['green', 'green', false],
+      ['', 'green', false],
+    ] as const) {
+      expect([needle, list, holds('a in b', { a: needle, b: list })]).toEqual([needle, list, expected])
+      expect([needle, list, holds(`"${needle}" in b`, { b: list })]).toEqual([needle, list, expected])
+    }
+  })
+
   it('reads every kind of literal and path', () => {
     const value = { 'my-step': { output: [1, { s: 'é' }] }, t: 'a"b\'c\n', n: -1.5e2 }
     for (const text of [

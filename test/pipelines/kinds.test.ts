@@ -456,7 +456,7 @@ steps:
       capabilities: [...compiled.capabilities] as DefinedCapability[],
     })
     const waiting = await app.run(compiled.envelope, { draft: compiled.draft })
-    expect(waiting.status).toBe('awaiting_hitl')
+    expect(waiting.status).toBe('waiting')
     const state = await app.state(waiting.runId)
     const ask = state.asks.get(waiting.openAsks[0] ?? '')
     expect(ask?.question).toBe('Is a good?')

@@ -278,7 +278,7 @@ describe('the rest of a step', () => {
       status: 'completed',
       output: 'Tea',
     })
-    expect((await run(text, answer(0.7), { input: 'x' })).status).toBe('awaiting_hitl')
+    expect((await run(text, answer(0.7), { input: 'x' })).status).toBe('waiting')
   })
 
   it('says what the model receives: the system prompt, the step, the input', async () => {

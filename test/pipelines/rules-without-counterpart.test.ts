@@ -44,7 +44,7 @@ it('V-EX1: a function that catches everything does not catch a pause', async () 
   })
   const example = findUnneededRule('V-EX1')?.example ?? ''
   const paused = await run(example, () => '', { own: [fetch] })
-  expect([paused.status, paused.started]).toEqual(['awaiting_hitl', ['fetch', 'approve']])
+  expect([paused.status, paused.started]).toEqual(['waiting', ['fetch', 'approve']])
 })
 
 it('HITL-NESTED-001: a question in a branch inside a loop is asked, and not skipped', async () => {
@@ -65,5 +65,5 @@ it('HITL-NESTED-001: a question in a branch inside a loop is asked, and not skip
     () => '',
     { input: 'ask' },
   )
-  expect([paused.status, paused.started.at(-1)]).toEqual(['awaiting_hitl', 'rounds#1.maybe/true/ask'])
+  expect([paused.status, paused.started.at(-1)]).toEqual(['waiting', 'rounds#1.maybe/true/ask'])
 })

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { afterAll, describe, expect, it } from 'vitest'
 import { compatible } from '../../src/adapters/providers/compatible.ts'
 import type { DefinedCapability } from '../../src/index.ts'
+import { readYaml, validatePipeline } from '../../src/pipeline/index.ts'
 import { file, pathInFolder } from '../cli/run-support.ts'
 import { scripted } from '../mcp/support.ts'
 import type { ModelServer, Seen } from '../models/model-server.ts'
@@ -45,6 +46,16 @@ export const pay = defineCapability({
   output: { type: 'object' }, run: ({ amount }) => ({ paid: amount }) })
 `,
   )
+
+const demoServer = (effects: string) =>
+  `[mcp.demo]\ncommand = ${JSON.stringify(process.execPath)}\nargs = [${JSON.stringify(scripted)}]\nprotocol = "modern"\nenv = { EFFECTS = ${JSON.stringify(effects)} }\n[mcp.demo.effects]\n"*" = "read"\n`
+
+const search = defineCapability({
+  id: 'shop.search',
+  input: { type: 'object', properties: { query: { type: 'string' } }, required: ['query'] },
+  output: { type: 'object' },
+  run: () => ({ hits: 1 }),
+})
 
 const answer = 'output_schema: { type: object, required: [text], properties: { text: { type: string } } }'
 
@@ -110,10 +121,7 @@ steps:
     servers.push(web)
     const host = `127.0.0.1:${(web.address() as AddressInfo).port}`
     const effects = file('effects.txt', '')
-    const toml = file(
-      'tools.toml',
-      `[mcp.demo]\ncommand = ${JSON.stringify(process.execPath)}\nargs = [${JSON.stringify(scripted)}]\nprotocol = "modern"\nenv = { EFFECTS = ${JSON.stringify(effects)} }\n[mcp.demo.effects]\n"*" = "read"\n`,
-    )
+    const toml = file('tools.toml', demoServer(effects))
     const server = await model((turn, seen) => {
       const isWriter = JSON.stringify(messagesOf(seen)).includes('You write.')
       if (isWriter) return { text: 'a poem' }
@@ -151,6 +159,52 @@ steps: [{ name: work, agent: lead, input: go }]
   })
 })
 
+describe('names of tools', () => {
+  it('are those of the file: for models, in asks, and in the journal', async () => {
+    const server = await model((turn, seen) => {
+      const texts = JSON.stringify(messagesOf(seen))
+      if (texts.includes('You bill.')) return { text: '{"text":"billed"}' }
+      return {
+        calls: [
+          turn === 0
+            ? { name: 'http_get', input: { url: 'https://example.org/' } }
+            : { name: 'transfer_to_billing', input: {} },
+        ],
+      }
+    })
+    const path = file(
+      'names.yaml',
+      `agents:
+  writer: { model: compatible/m, system_prompt: You write. }
+  billing: { model: compatible/m, system_prompt: You bill. }
+  lead:
+    model: compatible/m
+    system_prompt: You lead.
+    ${answer}
+    tools: [{ uses: http_get, approval: always }, agents.writer]
+    handoffs: [agents.billing]
+steps: [{ name: work, agent: lead, input: go }]
+`,
+    )
+    const store = `sqlite:${pathInFolder('names.db')}`
+    const first = await proviso(['run', path, '--store', store], { env: server.env })
+    expect(first.code).toBe(6)
+    expect(offered(server.seen[0] as Seen)).toEqual(['http_get', 'writer', 'transfer_to_billing'])
+    const [ask] = JSON.parse((await runCommand(['asks', '--json', '--store', store])).stdout)
+    expect(ask.question).toContain('"work" wants to call "http_get"')
+    const reply = await proviso(
+      ['reply', ask.requestId, 'reject', '--by', 'ann', '--file', path, '--store', store],
+      { env: server.env },
+    )
+    expect(reply.stdout).toContain('"text": "billed"')
+    const read = messagesOf(server.seen.at(-1) as Seen)
+    expect(JSON.stringify(read)).toContain('Handed off: \\"billing\\" continues')
+    expect(first.stdout + first.stderr + reply.stderr + JSON.stringify(read)).not.toMatch(
+      /proviso.pipeline|pipeline.tools/,
+    )
+  })
+})
+
 describe('a server', () => {
   it('runs a pipeline with tools, expressions, built-ins and merged branches that is posted as a draft', async () => {
     const model = await chatServer((turn) =>
@@ -159,12 +213,6 @@ describe('a server', () => {
         : { text: '{"text":"=found","rows":[{"a":1},{"a":"=1"}]}' },
     )
     servers.push(model)
-    const search = defineCapability({
-      id: 'shop.search',
-      input: { type: 'object', properties: { query: { type: 'string' } }, required: ['query'] },
-      output: { type: 'object' },
-      run: () => ({ hits: 1 }),
-    })
     const { envelope, draft, capabilities } = compile(
       `agents:
   finder:
@@ -193,10 +241,30 @@ steps:
       capabilities: [...capabilities, search] as DefinedCapability[],
     })
     const answer = await served.call(`${api}/runs?wait=30`, { body: { envelope, draft } })
-    expect(await answer.json()).toMatchObject({
+    const { runId, ...result } = await answer.json()
+    expect(result).toMatchObject({
       status: 'completed',
       output: { text: '=found', csv: 'a\r\n1\r\n"\'=1"\r\n' },
     })
+    // What the compiler inserts is marked: clients show what the author wrote.
+    type Marked = { readonly id?: string; readonly nodeId?: string; readonly internal?: true }
+    const shown = (nodes: readonly Marked[]) =>
+      nodes.flatMap(({ id, nodeId, internal }) => (internal ? [] : [id ?? nodeId])).sort()
+    const page = (await (await served.call(`${api}/runs/${runId}`)).json()) as unknown as {
+      readonly nodes: readonly Marked[]
+      readonly latestSnapshot: { readonly nodes: readonly Marked[] }
+      readonly planVersions: readonly { readonly nodes: readonly Marked[] }[]
+    }
+    const { events } = await (await served.call(`${api}/runs/${runId}/events`)).json()
+    const generated = events.find(({ type }) => type === 'plan_generated')
+    const { plan } = generated!.payload as { readonly plan: { readonly nodes: readonly Marked[] } }
+    const branch = 'choose/true/both'
+    const inside = ['choose/false/none', `${branch}/csv/c`, `${branch}/csv/w`, `${branch}/text/t`]
+    const written = ['choose', ...inside, 'find']
+    for (const nodes of [page.nodes, page.latestSnapshot.nodes, page.planVersions[0]!.nodes, plan.nodes]) {
+      expect(shown(nodes)).toEqual(written)
+      expect(nodes.length).toBeGreaterThan(written.length)
+    }
   })
 })
 
@@ -213,9 +281,75 @@ describe('what is wrong with tools is reported before the run, with its line', (
     expect(problems(text)[0]).toMatchObject(issue)
   })
 
+  it.each<[string, string, object]>([
+    [
+      'tool_choice: { tool: http_got }',
+      '[http_get]',
+      { code: 'pipeline/tool', line: 3, message: 'the agent has no tool "http_got"' },
+    ],
+    ['max_retries: 1', '[http_get, http_get]', { code: 'pipeline/tool', line: 4 }],
+    ['max_retries: 1', '[{ uses: http_get, name: b }, agents.b]', { code: 'pipeline/tool', line: 4 }],
+    ['handoffs: [shop.search]', '[agents.b]', { code: 'pipeline/tool', line: 3 }],
+  ])('%s with the tools %s', (key, tools, issue) => {
+    const text = `agents:
+  a:
+    ${key}
+    tools: ${tools}
+    model: test/m
+  b: { model: test/m }
+steps: [{ name: s, agent: a, input: x }]
+`
+    const found = problems(text, { own: [search] })
+    expect(found).toMatchObject([{ ...issue, message: expect.stringMatching(/tool|continue/) }])
+    // What rejects a run rejects the file without an input, too.
+    const read = readYaml(text, 'p.yaml')
+    const options = { capabilities: [search.capability] }
+    const errors = read.ok ? validatePipeline(read.document, options).issues : []
+    expect(errors.filter(({ severity }) => severity === 'error')).toMatchObject([issue])
+  })
+
+  it('finds an unknown tool of an agent that is a tool', () => {
+    const text = `agents:
+  outer: { model: test/m, tools: [agents.inner] }
+  inner: { model: test/m, tools: [shop.saerch, agents.outer] }
+steps: [{ name: s, agent: outer, input: x }]
+`
+    expect(problems(text)).toMatchObject([
+      { code: 'pipeline/tool', line: 3, message: 'capability "shop.saerch" not found' },
+    ])
+  })
+
+  it('validate knows the tools of configured MCP servers', async () => {
+    const toml = file('known.toml', demoServer(file('known-effects.txt', '')))
+    const path = file(
+      'known.yaml',
+      `agents: { a: { model: compatible/m, ${answer}, tools: [demo.add, demo.gone] } }
+steps: [{ name: s, agent: a, input: x }]
+`,
+    )
+    const found = await proviso(['validate', path, '--config', toml])
+    expect(found).toMatchObject({ code: 4, stdout: expect.stringContaining('"demo.gone" not found') })
+    expect(found.stdout).not.toContain('demo.add" not found')
+  })
+
   it('rejects tools where no agent is called', () => {
     expect(problems('steps: [{ uses: wrap_dict, tools: [http_get] }]')).toMatchObject([
       { code: 'pipeline/unread', message: expect.stringContaining('tools has no effect') },
+    ])
+  })
+
+  it('gives tools the time of the file, and agents that are tools their own', () => {
+    const text = `agents:
+  outer: { model: test/m, tools: [{ uses: shop.search, timeout: 1.5 }, agents.inner, { uses: agents.inner, name: quick, timeout: 1 }] }
+  inner: { model: test/m, timeout: 20 }
+steps: [{ name: s, agent: outer, input: x }]
+`
+    const { capabilities } = compile(text, { own: [search] })
+    const outer = capabilities.find(({ capability }) => capability.displayName === 'outer')
+    expect(outer?.capability.settings?.['tools']).toMatchObject([
+      { timeoutMs: 1_500 },
+      { name: 'inner', timeoutMs: 20_000 },
+      { name: 'quick', timeoutMs: 1_000 },
     ])
   })
 

@@ -110,3 +110,28 @@ it('is known to another process on the store, and so is its deletion', async () 
   const registered = await second.call(`${api}/capabilities/register`, { body: agent })
   expect(registered.status).toBe(422)
 })
+
+it('is limited per tenant: of definitions at the same time no more than the limit stay', async () => {
+  const served = await serve(options)
+  const { app, call } = served
+  for (let n = 1; n < 200; n++) {
+    const name = `mood${n}`
+    await app.store.records.documents.add({
+      kind: 'facet',
+      tenant: 'default',
+      id: name,
+      body: { ...mood, name },
+    })
+  }
+  const names = ['one', 'two', 'three']
+  const answers = await Promise.all(
+    names.map(async (name) => codeOf(await define(served, { ...mood, name }))),
+  )
+  expect(answers.filter(([status]) => status === 201).length).toBeLessThanOrEqual(1)
+  for (const [status, code] of answers.filter(([each]) => each !== 201))
+    expect([status, code]).toEqual([409, 'facet/limit'])
+  const { facets } = (await (await call(`${api}/facets`)).json()) as unknown as {
+    facets: { name: string; source: string }[]
+  }
+  expect(facets.filter(({ source }) => source === 'tenant').length).toBeLessThanOrEqual(200)
+})

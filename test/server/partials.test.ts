@@ -4,7 +4,7 @@ import { connect } from 'node:net'
 import { createParser } from 'eventsource-parser'
 import { afterEach, describe, expect, it } from 'vitest'
 import { compatible } from '../../src/adapters/providers/compatible.ts'
-import { createClient } from '../../src/client/index.ts'
+import { createClient, type RunDraft } from '../../src/client/index.ts'
 import { type AppOptions, defineCapability } from '../../src/index.ts'
 import { modelServer } from '../models/model-server.ts'
 import {
@@ -136,6 +136,7 @@ async function readRest(all: AsyncGenerator<AnyFrame, void, void>) {
   return rest
 }
 
+const sse = { accept: 'text/event-stream' }
 const ids = (all: readonly AnyFrame[]) => all.flatMap(({ frame }) => ('id' in frame ? [frame.id] : []))
 
 describe('run.stream?partials=1', () => {
@@ -204,6 +205,21 @@ describe('run.stream?partials=1', () => {
     expect((await readRest(all)).at(-1)?.frame.type).toBe('complete')
   })
 
+  it('a run that was started with it has them after a pause as well, for a client that joins during the call', async () => {
+    const { call, model } = await served()
+    const body = start(paused)
+    const { runId, status } = await (await call(`${api}/runs?wait=20&partials=1`, { body })).json()
+    expect(status).toBe('awaiting_human')
+    const plain = frames(await call(`${api}/run.resume`, { body: { runId } }))
+    await model.say('{"text":"After the pause')
+    const all = readAll(await call(`${api}/runs/${runId}/events?partials=1`, { headers: sse }))
+    expect((await nextPartial(all)).payload.value).toEqual({ text: 'After the ' })
+    await model.say('"}')
+    await model.finish()
+    expect((await readRest(all)).at(-1)?.frame.type).toBe('complete')
+    expect((await plain).map(({ type }) => type)).not.toContain('partial')
+  })
+
   it('refuses another value of the option', async () => {
     const { call } = await served()
     const answer = await call(`${api}/run.stream?partials=2`, { body: start() })
@@ -217,6 +233,51 @@ describe('run.stream?partials=1', () => {
     expect(model.seen[0]?.body['stream'] ?? false).toBe(false)
     expect(raw).not.toContain('event: partial')
     expect(raw.match(/^event: /gm)?.length).toBe(raw.match(/^id: /gm)?.length)
+  })
+})
+
+describe('a message to a thread', () => {
+  const say = (client: ReturnType<typeof createClient>, message: string) => {
+    const { draft } = start() as { readonly draft: RunDraft }
+    return client.threads.say('chat', message, { envelope: envelope(), draft, partials: true })
+  }
+
+  it('streams from its first call, for a client that joins after the call began', async () => {
+    const { address, app, model } = await served()
+    const client = createClient({ url: address, token: flexToken })
+    const { run, status } = await say(client, 'Write about tea')
+    expect(status).toBe('started')
+    // Resolves when the model has been called.
+    await model.say('{"text":"Tea is ')
+    const partials = run.partials()
+    expect((await partials.next()).value).toMatchObject({ nodeId: 'write', value: { text: 'Tea is ' } })
+    await model.say('warm"}')
+    await model.finish()
+    for await (const _ of partials) {
+    }
+    expect(await run.output()).toEqual({ text: 'Tea is warm' })
+    const journal = await app.store.read(run.id, 0, 1_000)
+    expect(JSON.stringify(journal)).not.toMatch(/"partials?"/)
+  })
+
+  it('that had to wait streams as well, when its turn has come', async () => {
+    const { address, model } = await served({ capabilities: [write(), local('slow', () => held)] })
+    let release = (_: { text: string }) => {}
+    const held = new Promise<{ text: string }>((resolve) => {
+      release = resolve
+    })
+    const client = createClient({ url: address, token: flexToken })
+    const draft = { nodes: [{ id: 'slow', capabilityId: 'slow' }], output: { node: 'slow' } }
+    const before = await client.threads.say('chat', 'Take your time', { envelope: envelope(), draft })
+    const { run, status } = await say(client, 'Write about tea')
+    expect([before.status, status]).toEqual(['started', 'queued'])
+    release({ text: 'Done' })
+    await model.say('{"text":"Tea is ')
+    const partials = run.partials()
+    expect((await partials.next()).value).toMatchObject({ value: { text: 'Tea is ' } })
+    await model.say('warm"}')
+    await model.finish()
+    expect(await run.output()).toEqual({ text: 'Tea is warm' })
   })
 })
 
@@ -300,11 +361,8 @@ describe('proviso/client', () => {
   it('run.partials() yields values until the run ends; events() of the same run has none', async () => {
     const { address, model } = await served()
     const client = createClient({ url: address, token: flexToken })
-    const { draft } = start()
-    const run = await client.runs.start(
-      { ...envelope(), objective: 'One line' } as Parameters<typeof client.runs.start>[0],
-      { draft: draft as { [name: string]: unknown }, partials: true },
-    )
+    const draft = { nodes: [{ id: 'write', capabilityId: 'write' }] }
+    const run = await client.runs.start(envelope(), { draft, partials: true })
     const types: string[] = []
     const events = (async () => {
       for await (const { type } of run.events()) types.push(type)

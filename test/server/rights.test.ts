@@ -367,22 +367,41 @@ describe('rights', () => {
   describe.each(Object.keys(rights))('%s', (operation) => {
     const row = rights[operation]!
 
-    it.each(tokens)('of its own tenant, for the token "%s"', async (who) => {
+    const refused = tokens.filter((who) => expected(who, 0) !== 0)
+    const accepted = tokens.filter((who) => !refused.includes(who))
+
+    const unlessAnyone = row.allowed.includes('anyone') ? () => {} : it
+    unlessAnyone('refuses who has no right to it, and changes nothing', async () => {
+      const served = await serve(options)
+      const mine = await own(served)
+      const before = await journals(served, mine)
+      const { path, ...asked } = row.ask(mine)
+      for (const who of refused)
+        for (const tenant of ['default', 'other']) {
+          const response = await served.call(path, { ...asked, token: await tokenOf(served, who, tenant) })
+          expect(response.status, `${who} of ${tenant}`).toBe(expected(who, 0))
+          const said = await response.text()
+          for (const id of [mine.running, mine.paused]) if (!path.includes(id)) expect(said).not.toContain(id)
+        }
+      expect(await journals(served, mine)).toEqual(before)
+    })
+
+    it.each(accepted)('of its own tenant, for the token "%s"', async (who) => {
       const served = await serve(options)
       const mine = await own(served)
       const { path, ...asked } = row.ask(mine)
       const response = await served.call(path, { ...asked, token: await tokenOf(served, who, 'default') })
-      expect(response.status).toBe(expected(who, row.own))
+      expect(response.status).toBe(row.own)
       await response.body?.cancel()
     })
 
-    it.each(tokens)('of another tenant, for the token "%s"', async (who) => {
+    it.each(accepted)('of another tenant, for the token "%s"', async (who) => {
       const served = await serve(options)
       const theirs = await own(served)
       const before = await journals(served, theirs)
       const { path, ...asked } = row.ask(theirs)
       const response = await served.call(path, { ...asked, token: await tokenOf(served, who, 'other') })
-      expect(response.status).toBe(expected(who, row.other))
+      expect(response.status).toBe(row.other)
       const said = path.includes('run.stream') ? '' : await response.text()
       await response.body?.cancel().catch(() => {})
       // Neither changed nor seen.

@@ -137,4 +137,4 @@ export const paused = {
   policies: {
     runtime: [{ id: 'wait', trigger: { kind: 'onStart' }, action: { type: 'pause', reason: 'Not yet' } }],
   },
-}
+} as const

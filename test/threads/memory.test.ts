@@ -75,7 +75,7 @@ it('is approved by a person after untrusted content, and forgotten when its run 
   const app = await openWith(server, [agent([...tools, page])], { memory: true })
   turns = [{ calls: [{ name: 'page', input: { query: 'x' } }] }, { calls: [remember('eve is the boss')] }]
   const { result } = await play(app, server)
-  expect(result.status).toBe('awaiting_hitl')
+  expect(result.status).toBe('waiting')
   const [ask] = await app.store.asks({ runId: result.runId })
   expect(ask).toMatchObject({
     kind: 'tool',
@@ -124,4 +124,21 @@ it('is listed and deleted over HTTP, by tenant', async () => {
   await expect(client.delete(memory!.id)).rejects.toMatchObject({ status: 404, code: 'memory/missing' })
   expect((await remove()).status).toBe(404)
   expect(await client.list()).toEqual([])
+})
+
+it('is limited per tenant: of runs that remember at the same time no more than the limit is kept', async () => {
+  const server = await serve((turn) => (turn === 0 ? { calls: [remember('One more')] } : done))
+  const app = await openWith(server, [agent(tools)], { memory: true })
+  const { documents } = app.store.records
+  const body = { text: 'known', tags: [], runId: 'r' }
+  for (let n = 1; n < 1_000; n++)
+    await documents.add({ kind: 'memory', tenant: 'default', id: `mem_${n}`, body })
+  const runs = await Promise.all([1, 2, 3].map(() => app.run(envelope, { draft })))
+  expect(runs.map(({ status }) => status)).toEqual(['completed', 'completed', 'completed'])
+  const kept = await documents.list({ kind: 'memory', tenant: 'default' })
+  expect(kept.length).toBeLessThanOrEqual(1_000)
+  const refused = server.seen
+    .flatMap((seen) => resultsIn(seen))
+    .filter((text) => `${text}`.includes('1000 memories'))
+  expect(refused.length).toBe(3 - (kept.length - 999))
 })

@@ -3,9 +3,13 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
+import { compatible } from '../../src/adapters/providers/compatible.ts'
+import { createMemoryStore } from '../../src/adapters/stores/memory/memory.ts'
 import { createClient } from '../../src/client/index.ts'
 import type { App, AppOptions, ModelRequest } from '../../src/index.ts'
 import { journal, leave, local, open } from '../journeys/support.ts'
+import { modelServer } from '../models/model-server.ts'
+import { systemClock } from '../seams/base.ts'
 import { api, flexToken, serve } from '../server/support.ts'
 import {
   agent,
@@ -55,7 +59,7 @@ describe('a message', () => {
       envelope: { ...envelope, policies: { requiresHitlApproval: true } },
     })
     expect(first.status).toBe('started')
-    expect(await settle(app, first.runId)).toMatchObject({ status: 'awaiting_hitl' })
+    expect(await settle(app, first.runId)).toMatchObject({ status: 'waiting' })
     const [ask] = await app.store.asks({ runId: first.runId })
     await app.reply(first.runId, {
       requestId: ask?.requestId ?? '',
@@ -236,6 +240,12 @@ describe('a message', () => {
   })
 })
 
+interface Turns {
+  readonly turns: readonly { readonly status: string }[]
+}
+
+const isOpen = ({ status }: Turns['turns'][number]) => !['cancelled', 'completed', 'failed'].includes(status)
+
 /** A capability whose calls end when the test says so. */
 function gated() {
   const waiting: { message: string; release: () => void }[] = []
@@ -297,6 +307,39 @@ describe('messages that arrive while a run is not over', () => {
     waiting[0]?.release()
   })
 
+  it('interrupt a model that is answering: its request is given up, and the next run begins', async () => {
+    const server = await modelServer(
+      (_, index) => ({ index }),
+      ({ index }, _, response) => {
+        // The first is never answered.
+        if (index === 0) return
+        const message = { role: 'assistant', content: '{"text":"now"}' }
+        response.writeHead(200, { 'content-type': 'application/json' })
+        response.end(JSON.stringify({ id: '1', choices: [{ index: 0, message, finish_reason: 'stop' }] }))
+      },
+    )
+    const { call } = await serve({
+      providers: [compatible({ baseURL: server.url })],
+      defaultModel: 'compatible/scripted',
+    })
+    const say = async (message: string, more: object = {}) =>
+      (await call(`${api}/threads/t/messages`, { body: { message, envelope, ...more } })).json()
+    const first = await say('a')
+    await server.arrived
+    const second = await say('b', { whenBusy: 'interrupt' })
+    expect(second.status).toBe('started')
+    await server.gone
+    while (((await (await call(`${api}/threads/t`)).json()) as unknown as Turns).turns.some(isOpen))
+      await new Promise((next) => setImmediate(next))
+    expect(await (await call(`${api}/threads/t`)).json()).toMatchObject({
+      turns: [
+        { runId: first.runId, status: 'cancelled' },
+        { runId: second.runId, status: 'completed', output: { text: 'now' } },
+      ],
+    })
+    await server.close()
+  })
+
   it('are refused when twenty wait already, so that a caller cannot fill the store', async () => {
     const { write, started, draft } = gated()
     const app = await open({ env: {}, capabilities: [write] })
@@ -309,6 +352,83 @@ describe('messages that arrive while a run is not over', () => {
     })
     await started(1)
     expect((await app.threads.get(key))?.queued).toHaveLength(20)
+  })
+
+  it('start within the quotas of the tenant only, and wait until they allow it', async () => {
+    const { waiting, write, started, draft } = gated()
+    let [tokens, ahead, sums] = [0, 0, 0]
+    const usage = async () => {
+      sums++
+      return { stored: 0, tokens, costUsd: 0 }
+    }
+    const later = (used: number) => {
+      tokens = used
+      // Sums are cached for some seconds.
+      ahead += 60_000
+    }
+    const { call } = await serve(
+      { env: {}, capabilities: [write], store: { ...createMemoryStore(), usage } },
+      {
+        limits: { dailyTokens: 100 },
+        clock: {
+          now: () => systemClock.now() + ahead,
+          timer: (at, callback) => systemClock.timer(at - ahead, callback),
+        },
+      },
+    )
+    const say = async (message: string) =>
+      (await call(`${api}/threads/t/messages`, { body: { message, envelope, draft } })).json()
+    expect(await say('a')).toMatchObject({ status: 'started' })
+    expect(await say('b')).toMatchObject({ status: 'queued' })
+    later(1_000)
+    const before = sums
+    ;(await started(1)).release()
+    while (sums === before && waiting.length < 2) await new Promise((next) => setImmediate(next))
+    const thread = await (await call(`${api}/threads/t`)).json()
+    expect(thread).toMatchObject({ turns: [{ message: 'a' }], queued: [{ message: 'b' }] })
+    expect(waiting).toHaveLength(1)
+    later(0)
+    expect((await started(2)).message).toBe('b')
+    waiting[1]?.release()
+  }, 30_000)
+
+  it('with a run id that is known are the same message, or an error that names the difference', async () => {
+    const { waiting, write, started, draft } = gated()
+    const app = await open({ env: {}, capabilities: [write] })
+    const say = (runId: string, message: string, more: object = { envelope, draft }) =>
+      app.threads.say(key, { runId, message, ...more })
+    const refused = (what: string) => ({
+      code: 'run/exists',
+      message: expect.stringContaining(`another \`${what}\``),
+    })
+    expect(await say('r1', 'a')).toEqual({ runId: 'r1', status: 'started' })
+    expect(await say('r2', 'b')).toEqual({ runId: 'r2', status: 'queued' })
+    for (const [runId, message, status] of [
+      ['r1', 'a', 'started'],
+      ['r2', 'b', 'queued'],
+    ] as const) {
+      expect(await say(runId, message)).toEqual({ runId, status })
+      expect(await say(runId, message, {})).toEqual({ runId, status })
+      await expect(say(runId, 'other')).rejects.toMatchObject(refused('message'))
+      await expect(say(runId, 'other', {})).rejects.toMatchObject(refused('message'))
+      const changed = { envelope: { ...envelope, objective: 'Other' }, draft }
+      await expect(say(runId, message, changed)).rejects.toMatchObject(refused('objective'))
+      await expect(say(runId, message, { envelope })).rejects.toMatchObject(refused('draft'))
+      await expect(app.threads.say({ ...key, threadId: 'other' }, { runId, message })).rejects.toMatchObject(
+        refused('threadId'),
+      )
+      await expect(app.threads.say({ ...key, tenant: 'other' }, { runId, message })).rejects.toMatchObject({
+        code: 'run/exists',
+        message: expect.not.stringContaining('another'),
+      })
+      await expect(
+        app.start({ ...envelope, inputs: { message: 'other' } }, { ...key, runId, draft }),
+      ).rejects.toMatchObject(refused('inputs'))
+    }
+    ;(await started(1)).release()
+    ;(await started(2)).release()
+    expect(await settle(app, 'r2')).toMatchObject({ output: { text: 'b' } })
+    expect(waiting.map(({ message }) => message)).toEqual(['a', 'b'])
   })
 
   it('survive the end of the process, on SQLite', async () => {
@@ -417,7 +537,7 @@ describe('erasure', () => {
     const busy = { ...key, threadId: 'busy' }
     const waits = { ...envelope, policies: { requiresHitlApproval: true } }
     const { runId: waiting } = await app.threads.say(busy, { message: 'x', envelope: waits })
-    expect(await settle(app, waiting)).toMatchObject({ status: 'awaiting_hitl' })
+    expect(await settle(app, waiting)).toMatchObject({ status: 'waiting' })
     await app.threads.say(busy, { message: 'y', envelope: { ...envelope, ...subject } })
     const receipt = await app.erase({ subject: 'ann', by: 'ops' })
     expect(receipt.runs.map(({ runId }) => runId).sort()).toEqual([about, last].sort())
@@ -456,8 +576,8 @@ describe('an approval for the thread', () => {
       thread: { grants: [{ capabilityId: 'send', scope: 'thread', requestId: ask?.requestId, by: 'ann' }] },
     })
     expect(tools.called).toHaveLength(3)
-    expect(await run('u')).toMatchObject({ status: 'awaiting_hitl' })
-    expect(await run()).toMatchObject({ status: 'awaiting_hitl' })
+    expect(await run('u')).toMatchObject({ status: 'waiting' })
+    expect(await run()).toMatchObject({ status: 'waiting' })
     const [unbound] = await app.store.asks({ runId: (await app.store.runs({ limit: 1 }))[0]?.runId ?? '' })
     expect(unbound?.grants).toEqual(['run'])
   })

@@ -53,7 +53,7 @@ describe('approvals of tool calls', () => {
     const store = sqlite()
     const app = await openWith(server, [agent([search, send])], { store })
     const { runId, status } = await app.run(envelope, { draft })
-    expect(status).toBe('awaiting_hitl')
+    expect(status).toBe('waiting')
     expect(app.active).toBe(0)
     expect(called.map(({ tool }) => tool)).toEqual(['search'])
     const asks = await pending(app, runId)

@@ -25,7 +25,7 @@ it('a tool with a side effect whose result breaks its contract is repeated only 
   })
   const app = await openWith(server, [agent([send])])
   const { runId, status } = await app.run(envelope, { draft })
-  expect({ status, calls }).toEqual({ status: 'awaiting_hitl', calls: 1 })
+  expect({ status, calls }).toEqual({ status: 'waiting', calls: 1 })
   const [ask] = await app.store.asks({ runId, status: 'pending' })
   expect(JSON.stringify(ask)).toContain('may have taken effect')
 })
@@ -116,7 +116,7 @@ it.each([
   })
   const app = await openWith(server, [agent([pay])])
   const { status } = await app.run(envelope, { draft })
-  expect({ status, calls }).toEqual({ status: 'awaiting_hitl', calls: 0 })
+  expect({ status, calls }).toEqual({ status: 'waiting', calls: 0 })
 })
 
 it('an answer that is suppressed for its confidence is in no frame of its turns', async () => {

@@ -30,11 +30,11 @@ const limits = { timeout: 900_000 }
 
 describe('a loop whose process is killed', () => {
   it('doubles no effect, pays no turn twice and keeps approvals, wherever it was', limits, async () =>
-    expectClean(await sweep({ program, stride: isLong ? 1 : 12, lanes: 4 })),
+    expectClean(await sweep({ program, stride: isLong ? 1 : 20, lanes: 4 })),
   )
 
   it('does the same within an agent that is its tool, and after a hand-off', limits, async () =>
-    expectClean(await sweep({ program, scenario: 'agents', stride: isLong ? 1 : 12, lanes: 4 }), 60),
+    expectClean(await sweep({ program, scenario: 'agents', stride: isLong ? 1 : 20, lanes: 4 }), 60),
   )
 
   describe.skipIf(missingPostgres() !== undefined)('on PostgreSQL', () => {
@@ -45,7 +45,7 @@ describe('a loop whose process is killed', () => {
     afterAll(() => cluster?.stop())
 
     it('does the same, with two processes that continue it', limits, async () =>
-      expectClean(await sweep({ program, stride: isLong ? 1 : 20, lanes: 4, postgres: cluster.url })),
+      expectClean(await sweep({ program, stride: isLong ? 1 : 30, lanes: 4, postgres: cluster.url })),
     )
   })
 })

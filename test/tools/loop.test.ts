@@ -1,8 +1,35 @@
 /** An agent that uses tools: turns and calls are in the journal, and the answer is held to the contract. */
 import { describe, expect, it } from 'vitest'
+import { type Clock, defineAgent, tool } from '../../src/index.ts'
 import { journal } from '../journeys/support.ts'
+import { modelServer } from '../models/model-server.ts'
+import { systemClock } from '../seams/base.ts'
 import { messagesOf, resultsIn } from './chat-server.ts'
-import { agent, done, draft, envelope, loopTypes, makeTools, openWith, serve } from './support.ts'
+import { agent, done, draft, envelope, loopTypes, makeTools, openWith, query, serve } from './support.ts'
+
+/** Of timers for the same time, the last one fires first, and the others a moment later. */
+function lastFirst(): Clock {
+  const due = new Map<number, (() => void)[]>()
+  return {
+    now: systemClock.now,
+    timer(at, callback) {
+      due.set(at, [callback, ...(due.get(at) ?? [])])
+      const cancel = systemClock.timer(at, () => {
+        const [last, ...others] = due.get(at) ?? []
+        due.delete(at)
+        last?.()
+        for (const each of others) systemClock.timer(at + 200, each)
+      })
+      return () => {
+        due.set(
+          at,
+          (due.get(at) ?? []).filter((each) => each !== callback),
+        )
+        cancel()
+      }
+    },
+  }
+}
 
 describe('an agent with tools', () => {
   it('calls tools as the model wants, reads their results, and answers under contract', async () => {
@@ -188,5 +215,114 @@ describe('an agent with tools', () => {
     expect(second?.value).toMatchObject({ answer: 'Yes' })
     expect(called).toHaveLength(1)
     expect(JSON.stringify(messagesOf(server.seen[2]!))).toContain(note)
+  })
+  it.each([
+    // The last turn is for the answer, and none is left after it.
+    { turns: 2, asked: 2, status: 'failed' },
+    { turns: 3, asked: 3, status: 'waiting' },
+    { turns: 5, asked: 4, status: 'waiting' },
+  ])('counts over the whole node: a rejected answer leaves what is left of $turns turns', async (given) => {
+    const { called, search } = makeTools()
+    const server = await serve((turn, { body }) =>
+      turn % 2 === 0 && body['tool_choice'] !== 'none' && 'tools' in body
+        ? { calls: [{ name: 'search', input: { query: `tea ${turn}` } }] }
+        : { text: JSON.stringify({ answer: `${turn}`, sources: [] }) },
+    )
+    const limited = tool(search.defined!, { maxCalls: 1 })
+    const app = await openWith(server, [agent([limited], { turns: given.turns })])
+    const policies = { planner: { directives: { hitlRequiredFor: ['research'] } } }
+    const { runId } = await app.run({ ...envelope, policies }, { draft })
+    const [ask] = await app.store.asks({ runId, status: 'pending' })
+    const { requestId, valueHash } = ask!
+    const reply = { requestId, valueHash, note: 'Again', by: 'ann' } as const
+    await app.reply(runId, { ...reply, decision: 'reject', rejectAction: 'retry' })
+    const result = await app.result(runId)
+    expect(result.status).toBe(given.status)
+    if (given.status === 'failed') expect(result.error?.message).toContain('limits.turns')
+    expect(server.seen).toHaveLength(given.asked)
+    expect(called).toHaveLength(1)
+    const starts = (await journal(app, runId)).filter(({ type }) => type === 'turn_start')
+    expect(starts.filter(({ payload }) => 'final' in payload)).toHaveLength(given.turns === 5 ? 0 : 1)
+    if (given.turns === 5)
+      expect(resultsIn(server.seen[3])).toEqual([expect.anything(), expect.stringContaining('limit of 1')])
+  })
+  it('stops a call at the time of its tool: the model reads it, and a side effect is in doubt', async () => {
+    const signals: AbortSignal[] = []
+    const slow = tool({
+      id: 'slow',
+      input: query,
+      output: {},
+      sideEffect: true,
+      timeoutMs: 300,
+      run: (_, { signal }) => {
+        signals.push(signal)
+        return new Promise<never>(() => {})
+      },
+    })
+    const server = await serve((turn) =>
+      turn < 2 ? { calls: [{ name: 'slow', input: { query: `${turn}` } }] } : done,
+    )
+    const app = await openWith(server, [agent([slow])])
+    const { runId, status } = await app.run(envelope, { draft })
+    expect(resultsIn(server.seen[1])).toEqual([
+      expect.stringMatching(/timed_out.*within its time of 300 ms.*may have taken effect/),
+    ])
+    expect(signals.map(({ aborted }) => aborted)).toEqual([true])
+    expect(status).toBe('waiting')
+    const [ask] = await app.store.asks({ runId, status: 'pending' })
+    expect(ask?.question).toContain('may have taken effect')
+  })
+
+  it('stops an agent at the time that it has as a tool, and adds nothing to its facts any more', async () => {
+    const { search } = makeTools()
+    const inner = defineAgent({
+      ...{ id: 'inner', model: 'compatible/scripted', instructions: 'You are slow.' },
+      ...{ input: query, output: {}, tools: [search] },
+    })
+    let answer = () => {}
+    const late = new Promise<void>((resolve) => {
+      answer = resolve
+    })
+    const server = await modelServer(
+      (seen) => seen,
+      async (seen, _, response) => {
+        const messages = messagesOf(seen)
+        const isInner = JSON.stringify(messages).includes('You are slow.')
+        if (isInner) await late
+        const isFirst = !isInner && messages.every(({ role }) => role !== 'tool')
+        const call = { id: 'c', type: 'function', function: { name: 'inner', arguments: '{"query":"x"}' } }
+        const message = isFirst
+          ? { role: 'assistant', content: null, tool_calls: [call] }
+          : { role: 'assistant', content: done.text }
+        response.writeHead(200, { 'content-type': 'application/json' })
+        response.end(JSON.stringify({ id: '1', choices: [{ index: 0, message, finish_reason: 'stop' }] }))
+      },
+    )
+    const app = await openWith(server, [agent([tool(inner, { timeoutMs: 300 })])])
+    const { runId, status } = await app.run(envelope, { draft })
+    answer()
+    expect(status).toBe('completed')
+    const facts = (await journal(app, runId)).filter(({ type }) => /^(turn|tool)_/.test(type))
+    const isNested = facts.map(({ payload }) => 'within' in payload)
+    const end = facts.findIndex(({ type }) => type === 'tool_end')
+    expect(isNested.indexOf(true)).toBeLessThan(end)
+    expect(isNested.lastIndexOf(true)).toBeLessThan(end)
+    expect(JSON.stringify(messagesOf(server.seen.at(-1)!))).toContain('within its time of 300 ms')
+    await server.close()
+  })
+  it('ends at the time of its node while a tool is called: the call is not a result that is answered', async () => {
+    const slow = tool({ id: 'slow', input: query, run: () => new Promise<never>(() => {}) })
+    const server = await serve((turn) =>
+      turn === 0 ? { calls: [{ name: 'slow', input: { query: 'x' } }] } : done,
+    )
+    // No poll is due at the same time by chance: it would take the place of the call.
+    const app = await openWith(server, [agent([slow])], { clock: lastFirst(), pollMs: 60_000 })
+    const nodes = draft.nodes.map((node) => ({ ...node, timeoutMs: 2_000, retry: { max: 0 } }))
+    const { runId, status } = await app.run(envelope, { draft: { nodes } })
+    expect(status).toBe('failed')
+    expect(server.seen).toHaveLength(1)
+    expect(await loopTypes(app, runId)).toEqual(['turn_start', 'turn_end', 'tool_start'])
+    const end = (await journal(app, runId)).find(({ type }) => type === 'attempt_end')
+    expect(end?.payload).toMatchObject({ outcome: 'timed_out' })
   })
 })

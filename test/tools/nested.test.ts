@@ -153,7 +153,7 @@ describe('an agent as a tool', () => {
     const agents = [outer({ tools: [inner([tools.send]), tools.search] })]
     const app = await openWith(server, agents, { store })
     const { runId, status } = await app.run(envelope, { draft })
-    expect(status).toBe('awaiting_hitl')
+    expect(status).toBe('waiting')
     expect(tools.called.map(({ tool }) => tool)).toEqual(['search'])
     expect(await pending(app, runId)).toMatchObject([
       {
@@ -282,7 +282,7 @@ describe('a hand-off', () => {
     const agents = [outer({ handoffs: [inner([send])] })]
     const app = await openWith(server, agents, { store })
     const { runId, status } = await app.run(envelope, { draft })
-    expect(status).toBe('awaiting_hitl')
+    expect(status).toBe('waiting')
     await leave(app)
     const next = await openWith(server, agents, { store })
     await approve(next, runId)

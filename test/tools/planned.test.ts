@@ -136,7 +136,7 @@ describe('an agent with tools in a plan', () => {
     })
     for (const options of [{ draft: approved }, {}]) {
       const { runId, status } = await app.run(envelope, options as never)
-      expect(status).toBe('awaiting_hitl')
+      expect(status).toBe('waiting')
       expect(called.splice(0)).toEqual(['lookup'])
       const [ask] = await app.store.asks({ runId })
       expect(ask).toMatchObject({ kind: 'tool', capabilityId: 'notify', value: { query: 'ann' } })

@@ -62,7 +62,7 @@ describe('a plan with an agent', () => {
     }
     const { app, server } = await openNested('always')
     // The agent answers at once; the label that no node has is asked about at the end.
-    expect(await app.run(policy, { draft })).toMatchObject({ status: 'awaiting_hitl' })
+    expect(await app.run(policy, { draft })).toMatchObject({ status: 'waiting' })
     expect(server.seen).toHaveLength(1)
   })
 })

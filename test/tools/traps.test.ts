@@ -32,7 +32,7 @@ describe('while a person decides', () => {
     const first = makeTools({ approval: 'always' })
     const app = await openWith(server, [agent([first.search, first.send])], { store })
     const { runId, status } = await app.run(envelope, { draft })
-    expect(status).toBe('awaiting_hitl')
+    expect(status).toBe('waiting')
     await leave(app)
 
     const second = makeTools({ approval: 'never' })
@@ -119,7 +119,7 @@ it('an agent in an item of a map continues its loop under a new plan, with what 
     { draft: planned },
   )
   await app.trigger(runId, { policyId: 'again', by: 'ann' })
-  expect((await app.result(runId)).status).toBe('awaiting_hitl')
+  expect((await app.result(runId)).status).toBe('waiting')
   const [ask] = await app.store.asks({ runId, status: 'pending' })
   const { requestId = '', valueHash = '' } = ask ?? {}
   await app.reply(runId, {

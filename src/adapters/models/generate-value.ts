@@ -12,6 +12,7 @@ import { type ParseText, parseHere } from '../../domain/ports/parse-text.ts'
 import type { Provider } from '../../domain/ports/provider.ts'
 import { createRedactor } from '../../domain/redaction/redact.ts'
 import { redactResult } from '../../domain/redaction/redact-result.ts'
+import { checkPrices } from '../../domain/settings/check-prices.ts'
 import { type ModelSettings, modelSettingsIssues } from '../../domain/settings/model-settings.ts'
 import type { InferPartial } from '../../output/index.ts'
 import type { JsonSchema } from '../../schema/json-schema.ts'
@@ -38,7 +39,7 @@ interface GenerateSettings {
   /** What to do. */
   readonly objective: string
   /** What to do it with. Default: nothing. */
-  readonly inputs?: Json
+  readonly inputs?: Json | object
   /** Additional instructions for the model. */
   readonly instructions?: string
   /** What the schema is called. Default `answer`. */
@@ -118,7 +119,7 @@ const generateRows = {
   calls: count,
   maxTokens: count,
   maxCostUsd: count,
-  prices: each(object),
+  prices: checkPrices,
   secrets: each(text),
   idempotencyKey: name,
   signal: must((value) => value instanceof AbortSignal, 'an AbortSignal'),
@@ -198,7 +199,8 @@ async function generateJson(
     onEvent,
     retry: { policy: options.retry, clock: options.clock, random: options.random },
   })
-  const taken = await takeFiles(options.inputs ?? {}, { model, provider })
+  // An object typed by an interface is JSON as well; the compiler cannot know.
+  const taken = await takeFiles((options.inputs ?? {}) as Json, { model, provider })
   if ('refused' in taken) return taken.refused
   const bundle = {
     objective,

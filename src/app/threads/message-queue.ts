@@ -20,6 +20,8 @@ export interface QueuedRun extends ThreadKey {
   readonly warnings?: readonly Issue[]
   readonly correlationId?: string
   readonly traceparent?: string
+  /** Its models stream from the first call. */
+  readonly partials?: boolean
 }
 
 export type QueueRow = Omit<DocumentRow, 'body'> & {

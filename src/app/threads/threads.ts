@@ -1,7 +1,7 @@
 /** Threads: conversations of a tenant, one run per message. Runs of a thread follow one another, however they are started. */
 import type { AppOptions } from '../../app-options.ts'
 import { ProvisoError } from '../../base/errors/error.ts'
-import { isObject, type Json, jsonEqual, pick } from '../../base/json.ts'
+import { isObject, type Json, pick } from '../../base/json.ts'
 import type { Clock } from '../../base/time/clock.ts'
 import type { SubscribeToLifecycle } from '../../domain/event/lifecycle.ts'
 import type { Store, ThreadQuery, ThreadRow } from '../../domain/ports/store.ts'
@@ -10,7 +10,9 @@ import { activeStatuses, waitingStatuses } from '../../domain/status.ts'
 import type { ThreadTurn } from '../../domain/thread/thread-context.ts'
 import type { Engine } from '../../engine/engine.ts'
 import { readTurn, type ThreadKey } from '../../engine/threads/read-thread.ts'
+import { readDraft, readEnvelope } from '../parse-given.ts'
 import { createMessageQueue, type MessageQueue, type QueuedRun } from './message-queue.ts'
+import { findDifference, otherRequestError } from './same-request.ts'
 
 /** What happens to a further run while a run of the thread is not over. */
 export type WhenBusy = 'queue' | 'interrupt' | 'reject'
@@ -27,6 +29,8 @@ interface ThreadMessage {
   readonly runId?: string
   /** Who cancels the current run, with `interrupt`. Default `library`. */
   readonly by?: string
+  /** Models of its run stream from the first call. Default: only if something reads them. */
+  readonly partials?: boolean
 }
 
 interface SaidMessage {
@@ -50,7 +54,12 @@ export interface Threads {
   say(key: ThreadKey, message: ThreadMessage): Promise<SaidMessage>
   /** Starts the first message that waits, if no run of the thread is under way; for processes that execute their own runs alone. */
   startNext(key: ThreadKey): Promise<void>
+  /** Sets the quota that runs which have waited are subject to when they start; without one, all start. */
+  limit(admit: AdmitRun): void
 }
+
+/** Why a tenant cannot start another run now; nothing if it can. */
+type AdmitRun = (tenant: string) => Promise<string | undefined>
 
 interface ThreadParts {
   /** Without the heads of runs that wait. */
@@ -117,7 +126,13 @@ function createThreads(parts: ThreadParts): WiredThreads {
   const own = new Set<string>()
   const mayStart = ({ runId }: QueuedRun) =>
     parts.starts === 'all' || (parts.starts === 'own' && own.has(runId))
-  const startNext = createStarter(parts)
+  let admit: AdmitRun = async () => undefined
+  const startNext = createStarter(parts, async ({ tenant }) => {
+    const isAdmitted = (await admit(tenant)) === undefined
+    // It stays in the queue, and is tried again.
+    if (!isAdmitted) poll.start()
+    return isAdmitted
+  })
   const unsubscribe = parts.subscribe(
     async (notice) => {
       if (notice.kind === 'appended' && notice.thread) await startNext(notice.thread, mayStart)
@@ -135,9 +150,11 @@ function createThreads(parts: ThreadParts): WiredThreads {
     const { runId } = run
     const before = await queue.list(run)
     const same = before.find(({ body }) => body.runId === runId)
-    if (same && isSameRun(same.body, run)) return 'queued'
-    if (same || (await store.head(runId)))
-      throw new ProvisoError('run/exists', `There is a run "${runId}" already`)
+    // Deprecations and the trace may differ.
+    const difference = same && findDifference(toRequest(parts.redactor.known(run)), toRequest(same.body))
+    if (difference !== undefined) throw otherRequestError(runId, difference)
+    if (same) return 'queued'
+    if (await store.head(runId)) throw new ProvisoError('run/exists', `There is a run "${runId}" already`)
     if (whenBusy === 'reject' && before.length + (await findBusy(store, run)).length > 0) throw busyError(run)
     if (before.length >= mostWaiting) throw fullError(run)
     own.add(runId)
@@ -146,7 +163,7 @@ function createThreads(parts: ThreadParts): WiredThreads {
     if (whenBusy === 'interrupt')
       for (const each of await findBusy(store, run))
         await parts.cancel(each.runId, { by, reason: 'interrupted by a message' })
-    await startNext(run, mayStart).catch(async (cause: unknown) => {
+    await startNext(run, mayStart, runId).catch(async (cause: unknown) => {
       const [first] = await queue.list(run)
       if (first?.body.runId !== runId) return parts.onError(cause)
       await queue.remove(row)
@@ -164,15 +181,18 @@ function createThreads(parts: ThreadParts): WiredThreads {
     list: (query) => shown.threads(query),
     get: (key) => readThread(shown, key),
     startNext: (key) => startNext(key, () => true),
+    limit(check) {
+      admit = check
+    },
     add,
     async say(key, given) {
       const runId = given.runId ?? newId()
-      const known = given.runId === undefined ? undefined : await store.head(runId)
-      if (known?.tenant === key.tenant && known.threadId === key.threadId) return { runId, status: 'started' }
+      const said = given.runId === undefined ? undefined : await findSaid(parts, key, { ...given, runId })
+      if (said) return said
       const work = await complete(store, key, given)
       // Refuses what is invalid before anything is stored.
       const { warnings = [] } = parts.prepare(work.envelope, pick(work, ['draft']))
-      const run = { ...key, runId, message: given.message, ...work, warnings }
+      const run = { ...key, runId, message: given.message, ...work, warnings, ...pick(given, ['partials']) }
       return { runId, status: await add(run, given) }
     },
     async open() {
@@ -234,12 +254,16 @@ export async function readThread(store: Store, key: ThreadKey): Promise<ThreadVi
   }
 }
 
-type StartNext = (key: ThreadKey, mayStart: (run: QueuedRun) => boolean) => Promise<void>
+/** `admitted` is the run of a request, which has passed the quotas. */
+type StartNext = (key: ThreadKey, mayStart: (run: QueuedRun) => boolean, admitted?: string) => Promise<void>
 
 /** Starts the first message of a thread that is not busy. One at a time in a process; processes may race for the same run id. */
-function createStarter({ store, queue, begin }: ThreadParts): StartNext {
+function createStarter(
+  { store, queue, begin }: ThreadParts,
+  isAdmitted: (run: QueuedRun) => Promise<boolean>,
+): StartNext {
   const running = new Map<string, Promise<void>>()
-  const startFirst: StartNext = async ({ tenant, threadId }, mayStart) => {
+  const startFirst: StartNext = async ({ tenant, threadId }, mayStart, admitted) => {
     const key = { tenant, threadId }
     // The queue is read before the runs: a message leaves it only after its run exists.
     const [first] = await queue.list(key)
@@ -247,18 +271,20 @@ function createStarter({ store, queue, begin }: ThreadParts): StartNext {
     const { runId } = first.body
     const busy = await findBusy(store, key)
     if (busy.some((head) => head.runId !== runId)) return
-    if ((await store.head(runId)) === undefined)
+    const isNew = (await store.head(runId)) === undefined
+    if (isNew && runId !== admitted && !(await isAdmitted(first.body))) return
+    if (isNew)
       await begin(first.body).catch((cause: unknown) => {
         // Another process has started it.
         if (!(ProvisoError.is(cause) && cause.code === 'run/exists')) throw cause
       })
     await queue.remove(first)
   }
-  return (key, mayStart) => {
+  return (key, mayStart, admitted) => {
     const name = `${key.tenant}\n${key.threadId}`
     const next = (running.get(name) ?? Promise.resolve())
       .catch(() => {})
-      .then(() => startFirst(key, mayStart))
+      .then(() => startFirst(key, mayStart, admitted))
     running.set(name, next)
     return next.finally(() => {
       if (running.get(name) === next) running.delete(name)
@@ -266,14 +292,40 @@ function createStarter({ store, queue, begin }: ThreadParts): StartNext {
   }
 }
 
-/** Deprecations and the trace may differ: the request is the same. */
-function isSameRun(one: QueuedRun, other: QueuedRun): boolean {
-  const request = ({ envelope, draft, correlationId }: QueuedRun): Json => [
-    envelope,
-    draft ?? null,
-    correlationId ?? null,
-  ]
-  return jsonEqual(request(one), request(other))
+/** What identifies the request of a run, with all defaults. */
+function toRequest({ runId, threadId, envelope, draft, correlationId = runId }: QueuedRun) {
+  const parsed = readEnvelope(envelope).value
+  return { threadId, ...parsed, draft: draft === undefined ? undefined : readDraft(draft), correlationId }
+}
+
+/** The message that has the run id already. Throws `run/exists`, with the difference, if it is another message. */
+async function findSaid(
+  { store, queue, redactor }: Pick<ThreadParts, 'store' | 'queue' | 'redactor'>,
+  key: ThreadKey,
+  given: ThreadMessage & { readonly runId: string },
+): Promise<SaidMessage | undefined> {
+  const { runId, message } = given
+  const [start] = await store.read(runId, 0, 1)
+  const started = start?.type === 'start' ? start.payload : undefined
+  const queued = started ? undefined : (await queue.find(runId))?.body
+  const recorded = started ?? queued
+  if (!recorded) return undefined
+  const { tenant = 'default', threadId, envelope, draft } = recorded
+  // What another tenant has started stays unknown.
+  if (tenant !== key.tenant) throw new ProvisoError('run/exists', `There is a run "${runId}" already`)
+  const before = readEnvelope(envelope).value
+  const work = given.envelope === undefined ? undefined : await complete(store, key, given)
+  // Without an envelope it was that of the run before it, which may be another one by now.
+  const request = {
+    threadId: key.threadId,
+    message,
+    ...(work && { ...readEnvelope(work.envelope).value, draft: undefined }),
+    ...(given.draft !== undefined && { draft: readDraft(given.draft) }),
+  }
+  const said = (before.inputs as { readonly [key: string]: Json } | undefined)?.['message']
+  const difference = findDifference(redactor.known(request), { ...before, threadId, message: said, draft })
+  if (difference !== undefined) throw otherRequestError(runId, difference)
+  return { runId, status: started ? 'started' : 'queued' }
 }
 
 function findBusy(store: Pick<Store, 'runs'>, { tenant, threadId }: ThreadKey) {

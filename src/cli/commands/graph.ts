@@ -8,7 +8,13 @@ import { drawSvg } from '../graph/draw-svg.ts'
 import { buildPlanGraph, type PlanGraph } from '../graph/plan-graph.ts'
 import { writeDot, writeMermaid } from '../graph/write-graph.ts'
 import { addConfigOptions, type ConfigFlags } from '../input/config-option.ts'
-import { addInputOption, addUseOption, readStart } from '../input/read-work.ts'
+import {
+  addInputOption,
+  addUseOption,
+  isPipelineFile,
+  readPipelineDraft,
+  readStart,
+} from '../input/read-work.ts'
 import { addStoreOption, chooseExistingStore, readStore } from '../options/store-option.ts'
 import { printJson, printNote, printText, refuse } from '../print.ts'
 import type { Unreadable } from '../read-input.ts'
@@ -27,10 +33,10 @@ interface Flags extends ConfigFlags {
 }
 
 const examples = `
-FILE is a pipeline, a template, or JSON as for "prove". RUN is the id of a run in the store: its nodes have the colour of their state.
+FILE is a pipeline, a template, or JSON as for "prove". A pipeline without --input is drawn without a proof. RUN is the id of a run in the store: its nodes have the colour of their state.
 
 Examples:
-  proviso graph pipeline.yaml --assume-providers                   print a Mermaid diagram, for Markdown
+  proviso graph pipeline.yaml                                      print a Mermaid diagram, for Markdown
   proviso graph pipeline.yaml --format svg --output plan.svg       write a picture
   proviso graph r1 --store sqlite:runs.db --format svg --output r1.svg
   proviso graph pipeline.yaml --format dot                         print text for Graphviz
@@ -68,20 +74,27 @@ async function graph(given: string, flags: Flags): Promise<number> {
     const hindered = flags.output === undefined ? printText(text) : write(flags.output, text)
     if (hindered) return refuse(hindered)
   }
-  if (!built.isProven) printNote('The draft was rejected: run proviso prove to see why')
-  return exitCode(built.isProven ? 'ok' : 'unmet')
+  if (built.isRejected) printNote('The draft was rejected: run proviso prove to see why')
+  return exitCode(built.isRejected ? 'unmet' : 'ok')
 }
 
-type Built = { readonly graph: PlanGraph; readonly isProven: boolean } | { readonly unreadable: Unreadable }
+type Built = { readonly graph: PlanGraph; readonly isRejected: boolean } | { readonly unreadable: Unreadable }
 
 async function graphFile(file: string, flags: Flags): Promise<Built> {
+  const { title, all } = { title: file, all: flags.all === true }
+  if (isPipelineFile(file) && flags.input.length === 0) {
+    const drafted = await readPipelineDraft({ ...flags, file })
+    // Nothing is proved without an input.
+    return 'unreadable' in drafted
+      ? drafted
+      : { graph: buildPlanGraph(drafted.draft, { title, all }), isRejected: false }
+  }
   const work = await readStart({ ...flags, file })
   if ('unreadable' in work) return work
-  const { title, all } = { title: file, all: flags.all === true }
   const done = await proveWork(work, flags)
   if ('unreadable' in done) return done
   const { proof, draft } = done
-  return { graph: buildPlanGraph(proof.ok ? proof.plan : draft, { title, all }), isProven: proof.ok }
+  return { graph: buildPlanGraph(proof.ok ? proof.plan : draft, { title, all }), isRejected: !proof.ok }
 }
 
 async function graphRun(runId: string, flags: Flags): Promise<Built> {
@@ -102,7 +115,7 @@ async function graphRun(runId: string, flags: Flags): Promise<Built> {
     const title = `Run ${runId}`
     return {
       graph: buildPlanGraph(plan as Plan, { title, statuses, all: flags.all === true }),
-      isProven: true,
+      isRejected: false,
     }
   })
 }

@@ -9,6 +9,7 @@ import {
   findUnneededRule,
   type LintIssue,
   lintSettings,
+  loadPipeline,
   namedProfile,
   type Profile,
   type Profiles,
@@ -22,6 +23,7 @@ import {
 } from '../../pipeline/index.ts'
 import { describeExitCodes, exitCode, type Outcome } from '../exit-codes.ts'
 import { addConfigOptions, type ConfigFlags, readSettings } from '../input/config-option.ts'
+import { getMcpServers, listMcpCapabilities, type McpServers } from '../input/mcp-servers.ts'
 import { addUseOption } from '../input/read-work.ts'
 import { useModules } from '../input/use-modules.ts'
 import { count } from '../one-line.ts'
@@ -101,7 +103,7 @@ async function validate(given: readonly string[], flags: Flags): Promise<number>
   if ('unreadable' in options) return refuse(options.unreadable)
   const results: CheckedFile[] = []
   for (const file of files) {
-    const checked = await check(file, { flags, options })
+    const checked = await check(file, { flags, options: await withMcpTools(file, options) })
     if ('unreadable' in checked) return refuse(checked.unreadable)
     results.push(checked)
   }
@@ -128,17 +130,31 @@ function findUnusable(files: readonly string[], flags: Flags): Unreadable | unde
   return undefined
 }
 
-async function readOptions(flags: Flags): Promise<Or<ValidateOptions>> {
+interface Options extends ValidateOptions {
+  /** MCP servers of the settings. */
+  readonly mcp?: McpServers
+}
+
+/** Adds the tools of the MCP servers that a pipeline names, which `run` finds, too. */
+async function withMcpTools(file: string, { mcp, ...options }: Options): Promise<ValidateOptions> {
+  const loaded = mcp && (await loadPipeline(file))
+  if (!loaded?.ok) return options
+  const tools = await listMcpCapabilities(mcp, loaded.pipeline)
+  return { ...options, capabilities: [...(options.capabilities ?? []), ...tools] }
+}
+
+async function readOptions(flags: Flags): Promise<Or<Options>> {
   const settings = await readSettings(flags)
   if ('unreadable' in settings) return settings
-  const { aros, profiles, profile: usual, use } = settings.config
-  const used = await useModules([...use, ...flags.use])
+  const { aros, profiles, profile: usual, use, serve } = settings.config
+  const used = await useModules([...use, ...flags.use], serve.presets)
   if ('unreadable' in used) return used
   const profile = chooseProfile(flags.rules ?? usual, profiles)
   if ('unreadable' in profile) return profile
   const capabilities = used.capabilities.map(({ capability }) => capability)
   const stages = used.stages.map(({ name }) => name)
-  return { settings: lintSettings(aros), aros, capabilities, stages, ...profile }
+  const mcp = getMcpServers(settings.config)
+  return { settings: lintSettings(aros), aros, capabilities, stages, ...profile, ...mcp }
 }
 
 /** Lints one file, fixes it if asked to, and leaves out what its baseline knows. */

@@ -5,14 +5,18 @@ import { isObject, type Json, setOwn } from '../../base/json.ts'
 import { parseDraft } from '../../domain/draft/parse-draft.ts'
 import { parseEnvelope } from '../../domain/envelope/parse-envelope.ts'
 import type { Facet } from '../../domain/facet.ts'
+import type { Draft } from '../../domain/plan.ts'
 import { conditionIssues } from '../../engine/decide/checks/conditions.ts'
 import { type CustomStage, detectJson } from '../../output/index.ts'
 import {
+  type Config,
   compilePipeline,
   compileTemplate,
+  draftPipeline,
   listPipelineCapabilities,
   loadPipeline,
   type ParsedTemplate,
+  type Pipeline,
   parseTemplate,
   type ServerSettings,
   type TemplateFile,
@@ -151,7 +155,7 @@ function collect(file: string, before: readonly string[]): readonly string[] {
   return [...before, file]
 }
 
-function isPipelineFile(file: string): boolean {
+export function isPipelineFile(file: string): boolean {
   return /\.ya?ml$/i.test(file)
 }
 
@@ -164,32 +168,61 @@ interface PipelineFlags extends ConfigFlags {
   readonly wanted: 'run' | 'capabilities'
 }
 
-/** Loads a YAML pipeline with its imports, and compiles it with the effective settings and the input. */
-async function readPipelineFile(flags: PipelineFlags): Promise<Work | { readonly unreadable: Unreadable }> {
+/** Reads the draft of a pipeline for any input. */
+export async function readPipelineDraft(
+  flags: StartFlags,
+): Promise<{ readonly draft: Draft } | { readonly unreadable: Unreadable }> {
+  const loaded = await loadWithSettings(flags)
+  if ('unreadable' in loaded) return loaded
+  const drafted = draftPipeline(loaded.pipeline, await compileOptions(loaded))
+  return drafted.ok ? { draft: drafted.draft } : { unreadable: cannotUse(flags.file, drafted.issues) }
+}
+
+interface Loaded {
+  readonly pipeline: Pipeline
+  readonly config: Config
+  readonly used: Used
+}
+
+/** Loads a YAML pipeline with its imports, the effective settings and the modules. */
+async function loadWithSettings(
+  flags: ConfigFlags & Pick<PipelineFlags, 'file' | 'use' | 'preset'>,
+): Promise<Loaded | { readonly unreadable: Unreadable }> {
   const loaded = await loadPipeline(flags.file)
   if (!loaded.ok) return { unreadable: cannotUse(flags.file, loaded.issues) }
   const settings = await readSettings(flags)
   if ('unreadable' in settings) return settings
   const { use, serve } = settings.config
   const used = await useModules([...use, ...flags.use], [...serve.presets, ...(flags.preset ?? [])])
-  if ('unreadable' in used) return used
-  const brought: readonly DefinedCapability[] = listPipelineCapabilities(loaded.pipeline)
+  return 'unreadable' in used ? used : { pipeline: loaded.pipeline, config: settings.config, used }
+}
+
+async function compileOptions({ pipeline, config, used }: Loaded) {
+  const { mcp } = getMcpServers(config)
+  return {
+    aros: config.aros,
+    capabilities: [...capabilitiesIn(used), ...(await listMcpCapabilities(mcp, pipeline))],
+    stages: used.stages.map(({ name }) => name),
+  }
+}
+
+/** Compiles a pipeline with the effective settings and the input. */
+async function readPipelineFile(flags: PipelineFlags): Promise<Work | { readonly unreadable: Unreadable }> {
+  const loaded = await loadWithSettings(flags)
+  if ('unreadable' in loaded) return loaded
+  const { pipeline, config, used } = loaded
+  const brought: readonly DefinedCapability[] = listPipelineCapabilities(pipeline)
   const work = {
     capabilities: [...brought, ...used.capabilities],
     facets: used.facets,
     stages: used.stages,
-    ...getMcpServers(settings.config),
-    ...settingsOfWork(settings.config.aros),
+    ...getMcpServers(config),
+    ...settingsOfWork(config.aros),
   }
   if (flags.wanted === 'capabilities') return work
   const given = await readGiven(flags.input)
   if ('unreadable' in given) return given
-  const compiled = compilePipeline(loaded.pipeline, {
-    input: given.input,
-    aros: settings.config.aros,
-    capabilities: [...capabilitiesIn(used), ...(await listMcpCapabilities(work.mcp, loaded.pipeline))],
-    stages: used.stages.map(({ name }) => name),
-  })
+  const compiled = compilePipeline(pipeline, { input: given.input, ...(await compileOptions(loaded)) })
   if (!compiled.ok) return { unreadable: cannotUse(flags.file, compiled.issues) }
   const { envelope: raw, draft: made, notes } = compiled.compiled
   for (const { location, message } of notes.map(described)) printNote(`note ${location}  ${message}`)

@@ -8,7 +8,6 @@ import { toFrame, withProvenance } from '../../domain/event/frame.ts'
 import type { Failure, JournalEvent } from '../../domain/event.ts'
 import { isKeyLike, type Redactor, secretsIn } from '../../domain/redaction/redact.ts'
 import type { RunState } from '../../domain/run.ts'
-import type { RunStatus } from '../../domain/status.ts'
 import { readEnv } from '../../env.ts'
 import { env } from '../env.ts'
 import { exitCode, type Outcome } from '../exit-codes.ts'
@@ -45,7 +44,7 @@ interface Session {
   /** Name recorded when Ctrl-C cancels the run, and when an ask is answered at the terminal. */
   readonly by: string
   /** The status for exit code 0. Default `completed`. */
-  readonly wanted?: RunStatus
+  readonly wanted?: RunResult['status']
 }
 
 /** A run, and its last event that is already known. */
@@ -225,7 +224,7 @@ interface Report {
   /** In-memory store: its data ends with this process. */
   readonly forgets: boolean
   /** The status that counts as success. */
-  readonly wanted: RunStatus
+  readonly wanted: RunResult['status']
   /** The user pressed Ctrl-C. */
   readonly interrupted: boolean
   /** The events are already printed: print only what needs a person. */
@@ -234,15 +233,11 @@ interface Report {
   readonly quiet: boolean
 }
 
-const outcomes: Record<RunStatus, Outcome> = {
+const outcomes: Record<RunResult['status'], Outcome> = {
   completed: 'ok',
   failed: 'unmet',
   cancelled: 'unmet',
-  awaiting_hitl: 'waiting',
-  awaiting_human: 'waiting',
-  quarantined: 'waiting',
-  pending: 'internal',
-  running: 'internal',
+  waiting: 'waiting',
 }
 
 /** Prints the output of the run on stdout, or its failure on stderr, and returns the exit code. */
@@ -260,7 +255,7 @@ function reportRun(report: Report): number {
     return exitCode('ok')
   }
   if (error && !json) printFailure(result.runId, error, report)
-  if (outcomes[result.status] === 'waiting') printWaiting(report)
+  if (result.status === 'waiting') printWaiting(report)
   if (interrupted && result.status === 'cancelled') return exitCode('interrupted')
   return exitCode(result.failure === 'budget/exhausted' ? 'budget' : outcomes[result.status])
 }

@@ -21,10 +21,12 @@ export interface ToolUse {
   readonly approval?: Approval
   /** Most calls in one loop. Default: no limit of its own. */
   readonly maxCalls?: number
+  /** Most time of one call; the model reads that it took too long. Default: the time of the agent. */
+  readonly timeoutMs?: number
 }
 
 export interface AgentLimits {
-  /** Most turns of the model, the answer included. Default 20. */
+  /** Most turns of the model over all attempts of the node, answers included. Default 20. */
   readonly turns?: number
   /** Most tokens over all turns. */
   readonly tokens?: number
@@ -78,6 +80,9 @@ const agentSchema = closed({
     resultCharacters: { ...count, minimum: 200 },
   }),
 })
+
+/** Names of hand-offs begin with it. */
+export const handoffPrefix = 'transfer_to_'
 
 /** Limits of agents that name none. */
 export const defaultLimits = { turns: 20, resultCharacters: 20_000 } as const
@@ -192,11 +197,14 @@ function listTools(settings: Capability['settings']): readonly NamedTool[] {
       const use: ToolUse = typeof each === 'string' ? { capabilityId: each } : each
       return { approval: 'never', ...use, name: use.name ?? toToolName(prefix + use.capabilityId) }
     })
-  const handoffs = read('handoffs', 'transfer_to_').map((use) => ({ ...use, isHandoff: true as const }))
+  const handoffs = read('handoffs', handoffPrefix).map((use) => ({ ...use, isHandoff: true as const }))
   return [...read('tools', ''), ...handoffs]
 }
 
-/** Models take letters, digits, `_` and `-`, at most 64. */
-function toToolName(capabilityId: string): string {
-  return capabilityId.replace(/[^A-Za-z0-9_-]+/g, '_').slice(0, 64)
+/** Models take letters, digits, `_` and `-`, at most 64, and some of them no digit or `-` at the start. */
+export function toToolName(words: string): string {
+  return words
+    .replace(/[^A-Za-z0-9_-]+/g, '_')
+    .replace(/^(?=[0-9-])/, '_')
+    .slice(0, 64)
 }

@@ -130,6 +130,27 @@ function withMisspelled<Code extends string>(issue: Issue<Code>, value: Json): I
   return near === undefined ? issue : { ...issue, hint: `There is ${JSON.stringify(near)}; rename it` }
 }
 
+/**
+ * Removes patterns and formats that the limits of untrusted schemas refuse from the JSON Schema of a schema of another
+ * library, such as those of `z.ulid()` and `z.ipv6()`. The validator of the library checks them, so the JSON Schema only says
+ * less.
+ */
+export function relaxSchema(schema: JsonSchema): JsonSchema {
+  const [issue] = checkSchema(schema, '')
+  if (issue === undefined || !/\(limit: (pattern|format)\)$/.test(issue.message) || !('pointer' in issue.at))
+    return schema
+  const path = tokens(issue.at.pointer)
+  const keyword = path.at(-1)
+  if (keyword !== 'pattern' && keyword !== 'format') return schema
+  // A copy: compiled schemas are found by identity.
+  const copy = structuredClone(schema)
+  const parent = path
+    .slice(0, -1)
+    .reduce<unknown>((found, name) => (found as { [name: string]: unknown })[name], copy)
+  delete (parent as { pattern?: unknown; format?: unknown })[keyword]
+  return relaxSchema(copy)
+}
+
 /** Checks whether an embedded schema can be used; it is untrusted. */
 export function checkSchema(schema: unknown, at: Pointer): Issue<RefusedSchemaCode>[] {
   try {

@@ -2,6 +2,7 @@
  * What an executor of agents gets from the engine: the facts of the loop so far, a way to add to them, and its tools. Tools
  * are capabilities of the catalog, called through the executors of their kinds, under contract like any attempt.
  */
+import type { Issue } from '../../base/errors/issue.ts'
 import { copyJson, isObject, type Json, pick } from '../../base/json.ts'
 import type { Capability, ContractSide } from '../../domain/capability.ts'
 import { agentSettings, isAgent, mostModelCalls } from '../../domain/loop/agent-settings.ts'
@@ -40,6 +41,8 @@ interface LoopContext {
     readonly within: readonly AgentCall[]
     readonly state: LoopState | undefined
     readonly isTainted: boolean
+    /** Whether the call has ended, such as by its time: nothing is added to the facts of the loop any more. */
+    readonly isOver: () => boolean
   }
 }
 
@@ -63,12 +66,14 @@ export function createAgentLoop(context: LoopContext): AgentLoop {
     isLimited: state.reserved.has(node.node.id),
     grants: [...(state.grants ?? [])],
     isTainted: !allow && (nested?.isTainted || needsApproval(state, node, { capability: know })),
-    record: (facts) =>
-      work.record(
+    async record(facts) {
+      if (nested?.isOver()) throw new Error('The call of the agent has ended')
+      await work.record(
         facts.map(({ type, payload }) =>
           context.redactor.known({ type, payload: { ...payload, ...within } } as LoopFact),
         ),
-      ),
+      )
+    },
     callTool: (call) => callTool(context, call),
   }
 }
@@ -101,9 +106,9 @@ function findTools({ catalog, know }: LoopContext, agent: Capability): Pick<Agen
     tools: found.flatMap(({ use, capability }): AgentTool[] => {
       if (!capability) return []
       const common = {
-        ...pick(use, ['name', 'capabilityId', 'approval', 'maxCalls']),
+        ...pick(use, ['name', 'capabilityId', 'approval', 'maxCalls', 'timeoutMs']),
         description: use.description ?? (capability.summary || capability.displayName),
-      } as Pick<AgentTool, 'name' | 'capabilityId' | 'approval' | 'maxCalls' | 'description'>
+      } as Pick<AgentTool, 'name' | 'capabilityId' | 'approval' | 'maxCalls' | 'timeoutMs' | 'description'>
       if (use.isHandoff) return [{ ...common, ...handoff, description: handoffWords(common.description) }]
       return [
         {
@@ -175,11 +180,14 @@ async function callTool(context: LoopContext, given: ToolCall) {
     own: modelSettingsIn(capability?.settings),
     envelope: context.state.envelope,
   })
-  const { deadlineAt } = attempt
+  const { timeoutMs } = tool
+  const ownDeadline = timeoutMs === undefined ? undefined : attempt.clock.now() + timeoutMs
+  const isOwn = ownDeadline !== undefined && ownDeadline < (attempt.deadlineAt ?? Number.POSITIVE_INFINITY)
+  let isOver = false
   const result = await runAttempt({
     ...attempt,
     // A moment after the agent's: its attempt ends at the deadline, whichever timer was set first.
-    deadlineAt: deadlineAt && deadlineAt + 1,
+    deadlineAt: isOwn ? ownDeadline : attempt.deadlineAt && attempt.deadlineAt + 1,
     // Issues of the tool are not about facets of the node.
     node: { ...node.node, facetProvenance: { input: [], output: [] } },
     returns: tool.outputSchema,
@@ -188,6 +196,7 @@ async function callTool(context: LoopContext, given: ToolCall) {
     dispatcher: capability && dispatchers.get(capability.kind),
     call: {
       ...call,
+      ...(isOwn && { deadlineAt: ownDeadline }),
       idempotencyKey,
       ...(isRepeated && { repeated: true }),
       isTool: true,
@@ -196,7 +205,11 @@ async function callTool(context: LoopContext, given: ToolCall) {
       calls: Math.min(most, budget?.calls ?? most),
       ...(capability &&
         agent && {
-          agentLoop: createAgentLoop({ ...context, capability, nested: { ...agent, within } }),
+          agentLoop: createAgentLoop({
+            ...context,
+            capability,
+            nested: { ...agent, within, isOver: () => isOver },
+          }),
         }),
       rao: false,
       constrained: false,
@@ -220,10 +233,18 @@ async function callTool(context: LoopContext, given: ToolCall) {
     },
     onLateResult: () => {},
   })
-  return redactResult(result, {
+  isOver = true
+  const isLate = isOwn && result.outcome === 'timed_out'
+  return redactResult(isLate ? { ...result, issues: [tooLate(timeoutMs)] } : result, {
     redactor,
     evidence,
     raw: context.storeRaw,
     cut: true,
   }) satisfies AttemptResult
+}
+
+/** What the model reads of a call that its own time has ended. */
+function tooLate(timeoutMs: number | undefined): Issue {
+  const message = `it did not end within its time of ${timeoutMs} ms, and was stopped`
+  return { code: 'attempt/timed_out', at: { pointer: '' }, message }
 }

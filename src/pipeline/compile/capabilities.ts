@@ -4,8 +4,11 @@
  */
 import { sha256Hex } from '../../base/canonical.ts'
 import type { Json } from '../../base/json.ts'
+import { parseCapability } from '../../domain/capability/parse-capability.ts'
 import type { Capability } from '../../domain/capability.ts'
+import { handoffPrefix, toToolName } from '../../domain/loop/agent-settings.ts'
 import type { Agent, AgentTool, CallStep, Pipeline, Step } from '../parse/pipeline.ts'
+import type { SourceIssue } from '../text/source.ts'
 import { httpGet, type PipelineCapability, pipelineFunctions } from './functions.ts'
 
 export function agentId({ name }: Pick<Pipeline, 'name'>, agent: string): string {
@@ -21,6 +24,17 @@ function agentToolId({ name }: Pick<Pipeline, 'name'>, agent: string): string {
 function toolId(pipeline: Pick<Pipeline, 'name'>, { worker }: AgentTool): string {
   if (worker.kind === 'agent') return agentToolId(pipeline, worker.name)
   return worker.kind === 'builtin' ? httpGet.capabilityId : worker.name
+}
+
+/** What the model calls a tool: as the file names it, not by an id that is made for it. */
+function toolName({ name, worker }: AgentTool, prefix: string): { readonly name?: string } {
+  if (name !== undefined) return { name }
+  return worker.kind === 'capability' ? {} : { name: toToolName(prefix + worker.name) }
+}
+
+/** The `timeout` of an agent holds where it is a tool, too. */
+function timeoutAsTool({ agents }: Pick<Pipeline, 'agents'>, { worker }: AgentTool): number | undefined {
+  return worker.kind === 'agent' ? agents.get(worker.name)?.timeoutMs : undefined
 }
 
 export function hitlId({ name }: Pick<Pipeline, 'name'>): string {
@@ -56,7 +70,7 @@ export function listPipelineCapabilities(pipeline: Pipeline): readonly PipelineC
 function getOwn(pipeline: Pipeline): readonly PipelineCapability[] {
   const found = new Map<string, Capability>()
   const add = (capability: Capability) => found.set(capability.capabilityId, capability)
-  for (const [name, agent] of pipeline.agents) add(agentCapability(pipeline, agentId(pipeline, name), agent))
+  for (const [name, agent] of pipeline.agents) add(namedAgent(pipeline, name, agent))
   for (const name of listAgentTools(pipeline)) {
     const agent = pipeline.agents.get(name)
     if (agent) add(agentAsTool(pipeline, name, agent))
@@ -84,6 +98,35 @@ function allSteps(steps: readonly Step[]): readonly Step[] {
   })
 }
 
+/**
+ * What registration would reject about the agents of a pipeline and of its imports, located in their files. Conditions were
+ * compiled when the file was parsed.
+ */
+export function agentIssuesIn(pipeline: Pipeline): readonly SourceIssue[] {
+  const own = [...pipeline.agents].flatMap(([name, agent]) => {
+    const parsed = parseCapability(namedAgent(pipeline, name, agent))
+    if (parsed.ok) return []
+    return parsed.issues.map(({ at, message, hint }) =>
+      pipeline.issue(locateIn(agent, 'pointer' in at ? at.pointer : ''), {
+        code: 'pipeline/tool',
+        message,
+        ...(hint !== undefined && { hint }),
+      }),
+    )
+  })
+  const imported = [...pipeline.imports.values()].flatMap(({ pipeline: inner }) =>
+    inner ? agentIssuesIn(inner) : [],
+  )
+  return [...own, ...imported]
+}
+
+/** The place in the file of a setting of an agent's capability. */
+function locateIn({ at, tools = [], handoffs = [] }: Agent, pointer: string): string {
+  const [, list, index] = /^\/settings\/(tools|handoffs)\/(\d+)/.exec(pointer) ?? []
+  if (list !== undefined) return (list === 'tools' ? tools : handoffs)[Number(index)]?.at ?? at
+  return pointer.startsWith('/settings/toolChoice') ? `${at}/tool_choice` : at
+}
+
 const common = {
   version: '1',
   nodeKind: 'execution',
@@ -99,20 +142,30 @@ function listAgentTools({ agents }: Pipeline): ReadonlySet<string> {
   return new Set(tools.flatMap(({ worker }) => (worker.kind === 'agent' ? [worker.name] : [])))
 }
 
+function namedAgent(pipeline: Pipeline, name: string, agent: Agent): Capability {
+  return { ...agentCapability(pipeline, agentId(pipeline, name), agent), displayName: name }
+}
+
 function agentCapability(pipeline: Pipeline, capabilityId: string, agent: Agent): Capability {
   const { systemPrompt, model, tools = [], handoffs = [], limits, toolChoice } = agent
   const made = modelCapability(capabilityId, systemPrompt, model)
   if (tools.length + handoffs.length === 0) return made
-  const toUse = (tool: AgentTool) => {
+  const toUse = (prefix: string) => (tool: AgentTool) => {
     const { at: _, worker: __, ...use } = tool
-    return { ...use, capabilityId: toolId(pipeline, tool) } as Json
+    const timeoutMs = use.timeoutMs ?? timeoutAsTool(pipeline, tool)
+    return {
+      ...use,
+      ...toolName(tool, prefix),
+      ...(timeoutMs !== undefined && { timeoutMs }),
+      capabilityId: toolId(pipeline, tool),
+    } as Json
   }
   return {
     ...made,
     settings: {
       ...made.settings,
-      tools: tools.map(toUse),
-      ...(handoffs.length > 0 && { handoffs: handoffs.map(toUse) }),
+      tools: tools.map(toUse('')),
+      ...(handoffs.length > 0 && { handoffs: handoffs.map(toUse(handoffPrefix)) }),
       ...(limits && { limits: limits as Json }),
       ...(toolChoice !== undefined && { toolChoice: toolChoice as Json }),
     },

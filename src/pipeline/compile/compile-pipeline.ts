@@ -20,7 +20,7 @@ import type { Pipeline } from '../parse/pipeline.ts'
 import type { PipelineIssueCode } from '../text/issue-table.ts'
 import type { SourceIssue } from '../text/source.ts'
 import { asBinding, type Build, isFull, type OpenNode, type Scope } from './build.ts'
-import { listPipelineCapabilities } from './capabilities.ts'
+import { agentIssuesIn, listPipelineCapabilities } from './capabilities.ts'
 import type { PipelineCapability } from './functions.ts'
 import { reportVacantOutput } from './steps/imports.ts'
 import { compileSteps } from './steps/steps.ts'
@@ -86,6 +86,19 @@ export function checkPipeline(
   return { issues: inOrder(build.issues), notes: inOrder(build.notes) }
 }
 
+/** Drafts a pipeline for any input, to show its steps: a run is compiled with its input. */
+export function draftPipeline(
+  pipeline: Pipeline,
+  options: Omit<CompileOptions, 'input'> = {},
+):
+  | { readonly ok: true; readonly draft: Draft }
+  | { readonly ok: false; readonly issues: readonly SourceIssue[] } {
+  const { build, value } = buildDraft(pipeline, options, undefined)
+  if (build.issues.length > 0) return { ok: false, issues: inOrder(build.issues) }
+  const capabilities = listPipelineCapabilities(pipeline)
+  return { ok: true, draft: toDraft(pipeline, build, { value, capabilities }) }
+}
+
 /** `known` is the input; without it, steps see the values that `input_schema` allows. */
 function buildDraft(
   pipeline: Pipeline,
@@ -131,6 +144,7 @@ function buildDraft(
       }),
     )
   else if (build.issues.length === 0) build.issues.push(...draftIssues(pipeline, build))
+  build.issues.push(...agentIssuesIn(pipeline))
   return { build, value }
 }
 

@@ -120,6 +120,11 @@ function compileBinary(node: Extract<ExpressionNode, { kind: 'binary' }>, scope:
   // Not `in`, which also finds parts of texts. Inside a quantifier `var` would name its elements, so literals only.
   if (operator === 'in' && right.kind !== 'list' && isLiteral(left))
     return { some: [compile(right, scope), { '==': [{ var: '' }, compile(left, scope)] }] }
+  // Of two paths, `in` counts only where the second leads to a list with elements.
+  if (operator === 'in' && right.kind !== 'list') {
+    const list = compile(right, scope)
+    return { and: [{ some: [list, true] }, { in: [compile(left, scope), list] }] }
+  }
   return { [operator]: [compile(left, scope), compile(right, scope)] }
 }
 

@@ -102,7 +102,7 @@ export function parseTools(reading: Reading, given: Json, at: Pointer): readonly
       )
       return []
     }
-    const { name, description, max_calls: maxCalls } = said as Record<string, never>
+    const { name, description, max_calls: maxCalls, timeout } = said as Record<string, never>
     const approval = readApproval(reading, said['approval'], `${where}/approval`)
     return [
       {
@@ -112,6 +112,7 @@ export function parseTools(reading: Reading, given: Json, at: Pointer): readonly
         ...(description !== undefined && { description }),
         ...(approval !== undefined && { approval }),
         ...(maxCalls !== undefined && { maxCalls }),
+        ...(timeout !== undefined && { timeoutMs: Math.ceil(timeout * 1_000) }),
       },
     ]
   })

@@ -59,6 +59,7 @@ const tools = {
       description: text,
       approval,
       max_calls: count,
+      timeout: seconds,
     },
     required: ['uses'],
     additionalProperties: false,

@@ -8,12 +8,16 @@ interface Handlers {
   handler(request: IncomingMessage, response: ServerResponse): void
 }
 
-export function createHandlers(fastify: FastifyInstance): Handlers {
+export function createHandlers(router: Promise<FastifyInstance>): Handlers {
   return {
-    fetch: (request) => answerFetch(fastify, request),
+    fetch: async (request) => answerFetch(await router, request),
     handler(request, response) {
-      fastify.ready().then(
-        () => fastify.routing(request, response),
+      const ready = router.then(async (fastify) => {
+        await fastify.ready()
+        return fastify
+      })
+      ready.then(
+        (fastify) => fastify.routing(request, response),
         (cause) => response.destroy(cause),
       )
     },

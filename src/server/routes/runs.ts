@@ -3,7 +3,7 @@
 import { isObject, type Json, own } from '../../base/json.ts'
 import { errorSchema } from '../../domain/errors/error-envelope.ts'
 import { anyText, closed, text } from '../../domain/schemas/parts.ts'
-import type { RunStatus } from '../../domain/status.ts'
+import type { RunStatus, WaitingStatus } from '../../domain/status.ts'
 import { isTerminal, runStatuses } from '../../domain/status.ts'
 import { type Refusal, refusal } from '../problem.ts'
 import type { Answer, Call, Route } from '../route.ts'
@@ -97,9 +97,9 @@ async function waitForResult(
   if (wait === 0) return undefined
   const enough = AbortSignal.any([signal, AbortSignal.timeout(wait * 1000)])
   try {
-    const { status, output, openAsks, error, warnings } = await app.result(runId, enough)
+    const { status, paused, output, openAsks, error, warnings } = await app.result(runId, enough)
     return {
-      status,
+      status: status === 'waiting' ? toWaitingStatus(paused) : status,
       openAsks,
       ofPlan: (warnings ?? []) as unknown as readonly Json[],
       ...(output !== undefined && { output }),
@@ -110,6 +110,12 @@ async function waitForResult(
     if (enough.aborted) return undefined
     throw cause
   }
+}
+
+/** The name that a status of waiting has in the API. */
+function toWaitingStatus(paused: { readonly quarantined: boolean } | undefined): WaitingStatus {
+  if (paused === undefined) return 'awaiting_hitl'
+  return paused.quarantined ? 'quarantined' : 'awaiting_human'
 }
 
 export const listRuns: Route = {

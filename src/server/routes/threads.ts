@@ -4,7 +4,7 @@ import { closed, map, text } from '../../domain/schemas/parts.ts'
 import { runStatuses } from '../../domain/status.ts'
 import { refusal } from '../problem.ts'
 import type { Route } from '../route.ts'
-import { api, iso, ok, refusals, signature } from './parts.ts'
+import { api, includesPartials, iso, ok, partialsQuery, refusals, signature } from './parts.ts'
 
 const time = { type: 'string', format: 'date-time' } as const
 const threadParams = closed({ threadId: { ...text, maxLength: 200 } }, ['threadId'])
@@ -145,6 +145,7 @@ export const addMessage: Route = {
   summary: 'Add a message to a thread and start its run, or queue it while another one is not over',
   roles: ['caller', 'operator'],
   params: threadParams,
+  query: closed({ partials: partialsQuery }),
   body: closed(
     { message: text, envelope: map, draft: map, whenBusy: { enum: ['queue', 'interrupt', 'reject'] } },
     ['message'],
@@ -168,6 +169,7 @@ export const addMessage: Route = {
         // Validated by the route's schema.
         ...(given as { readonly message: string }),
         by: signature(caller),
+        ...(includesPartials(call) && { partials: true }),
         ...(onceId !== undefined && { runId: `flex_${onceId.slice(0, 32)}` }),
       },
     )

@@ -106,7 +106,7 @@ if ((await store.head(runId)) === undefined)
   await orRefused(app.start({ ...envelope, constraints: { maxAsks: 12 } }, { runId, draft }), ['run/exists'])
 for (;;) {
   const result = await app.result(runId)
-  if (result.status !== 'awaiting_hitl') {
+  if (result.status !== 'waiting') {
     if (result.status === 'failed') writeSync(1, `failed: ${JSON.stringify(result.error)}\n`)
     const { differences } = await app.replay(runId)
     for (const difference of differences) writeSync(1, `replayed otherwise: ${JSON.stringify(difference)}\n`)

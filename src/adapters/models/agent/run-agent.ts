@@ -79,7 +79,8 @@ function nextTurn(
   if (limits.tokens !== undefined && inputTokens + outputTokens >= limits.tokens) return { limit: 'tokens' }
   if (limits.costUsd !== undefined && costUsd >= limits.costUsd) return { limit: 'costUsd' }
   const isAgain = loop.turns.at(-1)?.end === undefined
-  const left = limits.turns - loop.turns.length + (loop.judged ?? 0) + (isAgain ? 1 : 0)
+  // Over all attempts: an answer that was rejected leaves what the turns before it have left.
+  const left = limits.turns - loop.turns.length + (isAgain ? 1 : 0)
   if (left < 1) return { limit: 'turns' }
   const final = (reason: FinalReason): WantedTurn => ({ final: reason, user: finalWords(call, wrong) })
   if (phase === 'answer') return final('answer')

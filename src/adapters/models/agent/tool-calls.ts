@@ -205,14 +205,15 @@ function toAgent(session: Session, call: LoopCall): NonNullable<ToolCall['agent'
 /** Nothing is called: the agent that is named takes the next turn, if it can. */
 function handOff({ task }: Session, { capabilityId }: AgentTool): Pick<ToolEnd, 'outcome' | 'content'> {
   const target = task.agentLoop.handOff(capabilityId)
+  const name = target?.capability.displayName ?? capabilityId
   const [missing] = target?.missing ?? []
   const problem =
     (!target && 'it is not there any more') ||
     (missing !== undefined && `its tool "${missing}" is not registered in this process`) ||
     (target && !task.findModel(target.capability)?.provider.tools && 'its model cannot be used here')
   return problem
-    ? { outcome: 'provider_error', content: `Not handed off to "${capabilityId}": ${problem}` }
-    : { outcome: 'ok', content: `Handed off: "${capabilityId}" continues from here` }
+    ? { outcome: 'provider_error', content: `Not handed off to "${name}": ${problem}` }
+    : { outcome: 'ok', content: `Handed off: "${name}" continues from here` }
 }
 
 function decidedEnd(session: Session, call: LoopCall): LoopFact {

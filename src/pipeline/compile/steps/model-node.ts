@@ -62,9 +62,19 @@ export function addModelNode(scope: Scope, given: ModelNode): Value {
   return nodeValue(node, schema, scope.region)
 }
 
-/** Rejects tools that no capability is registered for: their calls would fail at run time. */
-function checkTools(scope: Scope, { tools = [], handoffs = [] }: Agent): void {
+/**
+ * Rejects tools that no capability is registered for, of the agent and of the agents it calls: their calls would fail at run
+ * time.
+ */
+function checkTools(scope: Scope, agent: Agent, checked = new Set<Agent>()): void {
+  if (checked.has(agent)) return
+  checked.add(agent)
+  const { tools = [], handoffs = [] } = agent
   const { known } = scope.build
+  for (const { worker } of [...tools, ...handoffs]) {
+    const called = worker.kind === 'agent' ? scope.pipeline.agents.get(worker.name) : undefined
+    if (called) checkTools(scope, called, checked)
+  }
   for (const { at, worker } of [...tools, ...handoffs]) {
     if (worker.kind !== 'capability' || known.has(worker.name)) continue
     complain(scope, at, {
@@ -78,7 +88,7 @@ function checkTools(scope: Scope, { tools = [], handoffs = [] }: Agent): void {
     })
   }
   for (const { at, worker } of handoffs)
-    if (worker.kind === 'builtin')
+    if (worker.kind === 'builtin' || (known.get(worker.name)?.kind ?? 'model') !== 'model')
       complain(scope, at, {
         code: 'pipeline/tool',
         message: `${worker.name} cannot continue a conversation`,

