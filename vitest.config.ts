@@ -6,7 +6,10 @@ import { entryPoints } from './scripts/entry-points.mjs'
  * Files whose tests share the modules of their worker: loading them anew for each file takes half of the time. They change
  * nothing that outlives a test. The others measure time, memory or growth, or have the whole process as their subject.
  */
-const shared = ['src/**/*.test.ts', 'test/{agents,journeys,models,pipelines,semantics}/**/*.test.ts']
+const shared = [
+  'src/**/*.test.ts',
+  'test/{agents,client,engine,journeys,lint,mcp,models,pipelines,requirements,schedules,semantics,server,threads,tools}/**/*.test.ts',
+]
 /** Files that compare times or costs: they run one after another, and no other test runs beside them. */
 const measured = [
   'test/hostile/texts.test.ts',

@@ -34,7 +34,7 @@ console.log(rejected.status, rejected.failure)
 await app.close()
 
 // Prints:
-// awaiting_hitl Approve the answer? { line: 'There is always time for tea.' }
+// waiting Approve the answer? { line: 'There is always time for tea.' }
 // completed { line: 'There is always time for tea.' }
 // [
 //   {

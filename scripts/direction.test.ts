@@ -245,7 +245,11 @@ describe('the sources of the package', () => {
     const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
     const typesOnly = ['@ai-sdk/provider']
     expect(Object.keys(manifest.devDependencies)).toEqual(expect.arrayContaining(typesOnly))
-    const dependencies = { ...manifest.dependencies, ...manifest.peerDependencies }
+    const dependencies = {
+      ...manifest.dependencies,
+      ...manifest.optionalDependencies,
+      ...manifest.peerDependencies,
+    }
     expect(Object.keys(ours.dependencies).sort()).toEqual([...Object.keys(dependencies), ...typesOnly].sort())
     const record = readFileSync(join(root, 'docs/decisions/dependencies.md'), 'utf8')
     for (const [name, modules] of Object.entries(ours.dependencies)) {

@@ -33,6 +33,7 @@ import type { Dispatcher } from './domain/ports/dispatcher.ts'
 import type { Planner } from './domain/ports/planner.ts'
 import type { Provider } from './domain/ports/provider.ts'
 import type { Store } from './domain/ports/store.ts'
+import { checkPrices } from './domain/settings/check-prices.ts'
 import type { EngineOptions } from './engine/engine.ts'
 import type { WatchOptions } from './engine/journal/journal.ts'
 import type { ReplayChanges } from './engine/replay/replay.ts'
@@ -354,7 +355,7 @@ const appRows = {
   defaultModel: name,
   env: object,
   processing,
-  prices: each(object),
+  prices: checkPrices,
   secrets: texts,
   onPartial: callable,
   dispatchers: each(

@@ -28,11 +28,13 @@ export { openStore } from './adapters/stores/open-store.ts'
 export { type TracingOptions, tracedProvider } from './adapters/telemetry/tracing.ts'
 export { fallbackModel } from './app/app-parts.ts'
 export type { App, GenerateRequest } from './app/app-type.ts'
-export type { DecisionInput, OpenAsk, RunHandle } from './app/run-handle.ts'
+export type { RunHandle } from './app/run-handle.ts'
 export type {
   CancelledRun,
   CompletedRun,
+  DecisionInput,
   FailedRun,
+  OpenAsk,
   RunIssueCode,
   RunResult,
   WaitingRun,

@@ -4,18 +4,16 @@ import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
 import { generateText, Output, stepCountIs, tool } from 'ai'
 import { z } from 'zod'
 
+const Query = z.object({ query: z.string() })
+const Mail = z.object({ to: z.string(), text: z.string() })
 const Report = z.object({ summary: z.string(), informed: z.array(z.string()) })
 
 export async function research({ baseURL, folder, search, send, decide }) {
   const tools = {
-    search: tool({
-      description: 'Search the notes',
-      inputSchema: z.object({ query: z.string() }),
-      execute: search,
-    }),
+    search: tool({ description: 'Search the notes', inputSchema: Query, execute: search }),
     send: tool({
       description: 'Send a message to a colleague',
-      inputSchema: z.object({ to: z.string(), text: z.string() }),
+      inputSchema: Mail,
       needsApproval: true,
       execute: send,
     }),
@@ -23,16 +21,14 @@ export async function research({ baseURL, folder, search, send, decide }) {
   const model = createOpenAICompatible({ name: 'scripted', baseURL, supportsStructuredOutputs: true })
   const file = `${folder}/ai-sdk.json`
   const save = (all) => writeFileSync(file, JSON.stringify(all))
-  let messages = existsSync(file)
-    ? JSON.parse(readFileSync(file, 'utf8'))
-    : [{ role: 'user', content: 'Research tea' }]
+  const first = [{ role: 'user', content: 'Research tea' }]
+  let messages = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : first
   for (;;) {
     const { role, content } = messages.at(-1)
-    const requests =
-      role === 'assistant' ? content.filter(({ type }) => type === 'tool-approval-request') : []
+    const parts = role === 'assistant' ? content : []
     const responses = []
-    for (const { approvalId, toolCallId } of requests) {
-      const toolCall = content.find((part) => part.type === 'tool-call' && part.toolCallId === toolCallId)
+    for (const { approvalId, toolCallId } of parts.filter(({ type }) => type === 'tool-approval-request')) {
+      const toolCall = parts.find((part) => part.type === 'tool-call' && part.toolCallId === toolCallId)
       responses.push({ type: 'tool-approval-response', approvalId, approved: await decide(toolCall) })
     }
     if (responses.length > 0) messages = [...messages, { role: 'tool', content: responses }]

@@ -6,31 +6,23 @@ import { SqliteSaver } from '@langchain/langgraph-checkpoint-sqlite'
 import { ChatOpenAI } from '@langchain/openai'
 import { z } from 'zod'
 
+const Query = z.object({ query: z.string() })
+const Mail = z.object({ to: z.string(), text: z.string() })
 const Report = z.object({ summary: z.string(), informed: z.array(z.string()) })
 
 export async function research({ baseURL, folder, search, send, decide }) {
-  const tools = [
-    tool(async (input) => JSON.stringify(await search(input)), {
-      name: 'search',
-      description: 'Search the notes',
-      schema: z.object({ query: z.string() }),
-    }),
-    tool(
-      async (input) => {
-        if (!interrupt({ toolName: 'send', input })) return 'A person rejected the call.'
-        return JSON.stringify(await send(input))
-      },
-      {
-        name: 'send',
-        description: 'Send a message to a colleague',
-        schema: z.object({ to: z.string(), text: z.string() }),
-      },
-    ),
-  ]
+  const find = async (input) => JSON.stringify(await search(input))
+  const sendIfApproved = async (input) => {
+    if (!interrupt({ toolName: 'send', input })) return 'A person rejected the call.'
+    return JSON.stringify(await send(input))
+  }
   const agent = createReactAgent({
     llm: new ChatOpenAI({ model: 'scripted', apiKey: 'none', configuration: { baseURL } }),
     prompt: 'Research the topic, inform ann, and sum it up.',
-    tools,
+    tools: [
+      tool(find, { name: 'search', description: 'Search the notes', schema: Query }),
+      tool(sendIfApproved, { name: 'send', description: 'Send a message to a colleague', schema: Mail }),
+    ],
     responseFormat: Report,
     checkpointer: SqliteSaver.fromConnString(`${folder}/langgraph.db`),
   })

@@ -3,6 +3,8 @@ import { createApp, defineAgent, tool } from 'proviso'
 import { compatible } from 'proviso/providers/compatible'
 import { z } from 'zod'
 
+const Query = z.object({ query: z.string() })
+const Mail = z.object({ to: z.string(), text: z.string() })
 const Report = z.object({ summary: z.string(), informed: z.array(z.string()) })
 
 export async function research({ baseURL, folder, search, send, decide }) {
@@ -13,34 +15,21 @@ export async function research({ baseURL, folder, search, send, decide }) {
     input: z.object({ topic: z.string() }),
     output: Report,
     tools: [
-      tool({
-        id: 'search',
-        description: 'Search the notes',
-        input: z.object({ query: z.string() }),
-        output: z.object({ hits: z.array(z.string()) }),
-        idempotent: true,
-        run: search,
-      }),
+      tool({ id: 'search', description: 'Search the notes', input: Query, idempotent: true, run: search }),
       tool({
         id: 'send',
         description: 'Send a message to a colleague',
-        input: z.object({ to: z.string(), text: z.string() }),
-        output: z.object({ sent: z.boolean() }),
+        input: Mail,
         sideEffect: true,
         approval: 'always',
         run: send,
       }),
     ],
   })
-  const app = await createApp({
-    store: `sqlite:${folder}/proviso.db`,
-    providers: [compatible({ baseURL })],
-    capabilities: [researcher],
-  })
+  const providers = [compatible({ baseURL })]
+  const app = await createApp({ store: `sqlite:${folder}/proviso.db`, providers, capabilities: [researcher] })
   const envelope = { objective: 'Research tea', inputs: { topic: 'tea' }, output: Report }
   const run = await app.start(envelope, { runId: 'research-1' })
   for await (const ask of run.asks()) await decide(ask)
-  const report = await run.output()
-  await app.close()
-  return report
+  return run.output().finally(() => app.close())
 }

@@ -19,7 +19,6 @@ import { getAnswerMs } from '../engine/runs/engine-settings.ts'
 import { readThreadContext, type ThreadKey } from '../engine/threads/read-thread.ts'
 import { healthReport } from '../health/report.ts'
 import { surveyHealth } from '../health/survey.ts'
-import { isForeignSchema } from '../schema/standard.ts'
 import type { AppParts } from './app-parts.ts'
 import type { App, GenerateRequest } from './app-type.ts'
 import { readChanges, readDraft, readTypedEnvelope, refuseUnknown } from './parse-given.ts'
@@ -108,7 +107,7 @@ export function createRunMethods(
     async attach(runId, given = {}) {
       if ((await store.head(runId)) === undefined)
         throw new ProvisoError('run/missing', `Run "${runId}" not found`)
-      return createRunHandle(handled, runId, isForeignSchema(given.output) ? given.output : undefined)
+      return createRunHandle(handled, runId, given.output)
     },
     watch(runId, given = {}) {
       checkWatchOptions(given)

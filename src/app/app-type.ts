@@ -65,7 +65,7 @@ export interface App {
     envelope: EnvelopeInput<S>,
     options?: RunOptions,
   ): Promise<RunHandle<OutputValue<S>>>
-  /** Returns the handle of a run in the store, typed by `output`, the schema of its answer. Throws `run/missing`. */
+  /** Returns the handle of a run in the store; `output` checks its answer when it is read, and types it. Throws `run/missing`. */
   attach<const S extends OutputSchema = OutputSchema>(
     runId: string,
     options?: { readonly output?: S },
@@ -116,7 +116,7 @@ export interface App {
   taskResults(runId: string): Promise<ReadonlyMap<string, TaskResult>>
   /** Subscribes to partial values of a run that this process executes, for the streams of a server. */
   subscribeToPartials(runId: string, onChange: () => void): PartialSubscription
-  /** Lets models stream from before `begin` until the run is over or waits. */
+  /** Lets models stream from before `begin`, also for readers that come later, until the run is over. */
   keepPartials<T>(runId: string, begin: () => Promise<T>): Promise<T>
   /** Notifies of what happens to runs in this process, as soon as it is in the journal (FLEX-77). */
   readonly subscribeToLifecycle: SubscribeToLifecycle

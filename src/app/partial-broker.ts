@@ -9,8 +9,11 @@ type Listener = (partial: NodePartial) => void
 export interface PartialBroker {
   /** Returns who receives the partial values of a run; nothing if there is no reader: then models need not stream. */
   findListener(runId: string): Listener | undefined
-  /** Keeps the newest values of a run from now on, before anything reads them. Returns the way to drop them. */
-  keep(runId: string): () => void
+  /**
+   * Keeps the newest values of a run from now on, before anything reads them. Returns the way to drop them; the models of a
+   * run that is not over stream when it continues.
+   */
+  keep(runId: string): (settled: { readonly isOver: boolean }) => void
   /** Yields partial values until the events of the run end. */
   read(runId: string, events: AsyncGenerator<unknown, void, void>): AsyncGenerator<NodePartial, void, void>
   /** Calls back on every new value. The subscription begins with the current values of the calls in progress. */
@@ -42,6 +45,8 @@ export function createPartialBroker(onPartial?: Listener): PartialBroker {
   const readers = new Map<string, Set<Reader>>()
   /** Readers of runs started with `partials: true` that nothing has asked for yet. */
   const kept = new Map<string, Reader>()
+  /** Runs that were kept and wait: their next call streams, although nothing may read it yet. Oldest first. */
+  const waiting = new Set<string>()
 
   const subscribers = new Map<string, Set<Subscriber>>()
   /** By run and node. */
@@ -71,7 +76,7 @@ export function createPartialBroker(onPartial?: Listener): PartialBroker {
     onPartial?.(partial)
   }
   const findListener: PartialBroker['findListener'] = (runId) =>
-    onPartial || readers.has(runId) || subscribers.has(runId) ? pass : undefined
+    onPartial || readers.has(runId) || subscribers.has(runId) || waiting.has(runId) ? pass : undefined
 
   return {
     findListener,
@@ -79,7 +84,9 @@ export function createPartialBroker(onPartial?: Listener): PartialBroker {
       if (kept.has(runId)) return () => {}
       const reader = add(runId)
       kept.set(runId, reader)
-      return () => {
+      waiting.delete(runId)
+      return ({ isOver }) => {
+        if (!isOver) addBounded(waiting, runId)
         if (kept.get(runId) !== reader) return
         kept.delete(runId)
         remove(runId, reader)
@@ -145,6 +152,15 @@ export function withCurrentPartials(
       }
     },
   }
+}
+
+/** Most runs that wait and whose models stream when they continue. */
+const mostWaiting = 1_000
+
+function addBounded(ids: Set<string>, id: string): void {
+  ids.add(id)
+  const [oldest] = ids
+  if (ids.size > mostWaiting && oldest !== undefined) ids.delete(oldest)
 }
 
 function addTo<T>(sets: Map<string, Set<T>>, key: string, item: T): T {

@@ -1,43 +1,18 @@
 /** The handle of one run: its result, asks, events and partial values, typed by the schema of the answer. */
 import type { NodePartial } from '../adapters/executors/model.ts'
 import { checkResultSignal, checkWatchOptions } from '../app-options.ts'
-import { type ErrorCode, ProvisoError } from '../base/errors/error.ts'
+import { ProvisoError } from '../base/errors/error.ts'
+import type { Issue } from '../base/errors/issue.ts'
 import type { Json } from '../base/json.ts'
-import type { Ask, RejectAction, Reply } from '../domain/ask.ts'
+import type { OutputSchema } from '../domain/envelope/envelope-input.ts'
 import { failureError } from '../domain/errors/failure-error.ts'
 import type { JournalEvent } from '../domain/event.ts'
-import type { GrantScope } from '../domain/loop-facts.ts'
 import type { Engine } from '../engine/engine.ts'
-import type { TaskChange } from '../engine/input/change-task.ts'
 import type { WatchOptions } from '../engine/journal/journal.ts'
-import { type StandardSchemaV1, validateStandard } from '../schema/standard.ts'
+import { compileSchema } from '../schema/compile/compile.ts'
+import { isForeignSchema, validateStandard } from '../schema/standard.ts'
 import type { PartialBroker } from './partial-broker.ts'
-import { type RunResult, runResult } from './run-result.ts'
-
-/** Who decides, and why. */
-export interface DecisionInput {
-  /** Name of the person who decides; it is recorded. */
-  readonly by: string
-  readonly note?: string
-}
-
-/** An open ask, with the ways to answer it. Each replies to exactly the value that the ask shows. */
-export interface OpenAsk extends Ask {
-  /** Accepts the value as it is shown. `grant` remembers it for later calls of a tool, where the ask lists `grants`. */
-  approve(given: DecisionInput & { readonly grant?: GrantScope }): Promise<void>
-  /** Refuses the value. `rejectAction` says what follows, where the ask lists `rejectActions`. */
-  reject(given: DecisionInput & { readonly rejectAction?: RejectAction }): Promise<void>
-  /** Replaces the value that is shown; the new one must satisfy the ask's `schema`. */
-  edit(given: DecisionInput & { readonly value: Json; readonly grant?: GrantScope }): Promise<void>
-  /** Answers a question, or delivers the result of a task; it must satisfy the ask's `schema`. */
-  answer(given: DecisionInput & { readonly value: Json }): Promise<void>
-  /** Holds a task, so that no one else does it. */
-  claim(given: DecisionInput): Promise<void>
-  /** Gives a claimed task back. */
-  release(given: DecisionInput): Promise<void>
-  /** Passes a task to the next person. Declined by the last one, it counts as rejected. */
-  decline(given: DecisionInput): Promise<void>
-}
+import { type OpenAsk, type RunResult, runResult, toOpenAsk } from './run-result.ts'
 
 /** One run. The run continues whether or not its handle is used; `app.attach` makes another handle of it. */
 export interface RunHandle<Output = Json> {
@@ -71,15 +46,16 @@ interface HandleParts {
   readonly partials: PartialBroker
 }
 
-/** Makes the handle of a run. `validator` converts the answer, if the schema of another library describes it. */
+/** Makes the handle of a run. `schema` checks the answer when it is read, and converts it if it is of another library. */
 export function createRunHandle<Output>(
   { engine, partials }: HandleParts,
   id: string,
-  validator?: StandardSchemaV1,
+  schema?: OutputSchema,
 ): RunHandle<Output> {
+  const validate = schema === undefined ? undefined : toValidate(schema)
   const result = async (signal?: AbortSignal) => {
     checkResultSignal(signal)
-    return withValidated<Output>(await runResult(engine, id, signal), validator)
+    return withValidated<Output>(await runResult(engine, id, signal), validate)
   }
   return {
     id,
@@ -117,41 +93,31 @@ async function* yieldAsks(
   }
 }
 
-function toOpenAsk(engine: Pick<Engine, 'reply' | 'changeTask'>, runId: string, ask: Ask): OpenAsk {
-  const { requestId, valueHash } = ask
-  const reply = (decision: Reply['decision'], given: Omit<Reply, 'requestId' | 'valueHash' | 'decision'>) =>
-    engine.reply(runId, { ...given, requestId, valueHash, decision })
-  const change = (what: TaskChange['change'], given: DecisionInput) =>
-    engine.changeTask(runId, { ...given, requestId, change: what })
-  return {
-    ...ask,
-    approve: (given) => reply('approve', given),
-    reject: (given) => reply('reject', given),
-    edit: (given) => reply('edit', given),
-    answer: (given) => reply('answer', given),
-    claim: (given) => change('claim', given),
-    release: (given) => change('release', given),
-    decline: (given) => change('decline', given),
+type Validate = (answer: Json) => { readonly value: unknown } | { readonly issues: Issue[] }
+
+function toValidate(schema: OutputSchema): Validate {
+  if (isForeignSchema(schema)) return (answer) => validateStandard(schema, answer)
+  const compiled = compileSchema(schema)
+  return (answer) => {
+    const issues = compiled.validate(answer)
+    return issues.length > 0 ? { issues } : { value: answer }
   }
 }
 
 /**
- * Passes the answer through the validator, which may convert it. A run that completes in the program that started it was
- * checked by the validator before. One that completed in another process, or that is read with another schema, was not: then
+ * Passes the answer through the schema, which may convert it. A run that completes in the program that started it was
+ * checked by it before. One that completed in another process, or that is read with another schema, was not: then
  * a refused answer is a failure for this reader, although the run has completed.
  */
-function withValidated<Output>(
-  result: RunResult,
-  validator: StandardSchemaV1 | undefined,
-): RunResult<Output> {
-  // Without a validator, the engine has checked the answer against the JSON Schema that its type comes from.
-  if (result.status !== 'completed' || validator === undefined) return result as RunResult<Output>
+function withValidated<Output>(result: RunResult, validate: Validate | undefined): RunResult<Output> {
+  // Without a schema, the engine has checked the answer against the JSON Schema that its type comes from.
+  if (result.status !== 'completed' || validate === undefined) return result as RunResult<Output>
   const { output, status, ...rest } = result
-  const validated = validateStandard(validator, output)
+  const validated = validate(output)
   if ('value' in validated) return { ...rest, status, output: validated.value as Output }
   const failure = {
     code: 'contract/unmet',
-    message: 'The run has completed, but the validator of this program refuses its answer',
+    message: 'The run has completed, but the schema of this program refuses its answer',
     issues: validated.issues,
   } as const
   return {
@@ -163,15 +129,17 @@ function withValidated<Output>(
   }
 }
 
-const codes = {
-  failed: 'run/failed',
-  cancelled: 'run/cancelled',
-  awaiting_hitl: 'run/waiting',
-  awaiting_human: 'run/waiting',
-  quarantined: 'run/waiting',
-} as const satisfies Record<string, ErrorCode>
+function toError(result: Exclude<RunResult<unknown>, { status: 'completed' }>) {
+  const { runId, status, issues } = result
+  const message = `Run "${runId}" has no answer: ${describeEnd(result)}`
+  return new ProvisoError(`run/${status}`, message, { issues })
+}
 
-function toError({ runId, status, issues, error }: Exclude<RunResult<unknown>, { status: 'completed' }>) {
-  const reason = error ? `: ${error.message}` : ''
-  return new ProvisoError(codes[status], `Run "${runId}" has no answer: it is ${status}${reason}`, { issues })
+function describeEnd(result: Exclude<RunResult<unknown>, { status: 'completed' }>): string {
+  if (result.status !== 'waiting') {
+    const reason = result.error ? `: ${result.error.message}` : ''
+    return result.status === 'failed' ? `it failed${reason}` : `it was cancelled${reason}`
+  }
+  const [ask] = result.asks
+  return `it waits for a person: ${result.paused?.reason ?? ask?.question ?? 'no reason given'}`
 }

@@ -2,15 +2,18 @@
 
 import type { Issue } from '../base/errors/issue.ts'
 import type { Json } from '../base/json.ts'
-import type { Ask } from '../domain/ask.ts'
+import type { Ask, RejectAction, Reply } from '../domain/ask.ts'
 import type { FailureCode } from '../domain/attempt/failure-code.ts'
 import type { Cause, Diagnostic } from '../domain/diagnostic.ts'
 import type { ErrorEnvelope } from '../domain/errors/error-envelope.ts'
 import { failureError } from '../domain/errors/failure-error.ts'
 import type { CallInDoubt, Failure, Provenance } from '../domain/event.ts'
+import type { GrantScope } from '../domain/loop-facts.ts'
 import type { AttemptIssueCode } from '../domain/output.ts'
-import { isWaiting, type WaitingStatus } from '../domain/status.ts'
+import { isWaiting } from '../domain/status.ts'
 import type { Engine } from '../engine/engine.ts'
+import type { TaskChange } from '../engine/input/change-task.ts'
+import type { Settled } from '../engine/journal/journal.ts'
 import type { DiagnosticCode } from '../plan/index.ts'
 
 /**
@@ -32,6 +35,31 @@ interface ResultFields {
   readonly warnings?: readonly Issue<RunIssueCode>[]
   /** Ids of the open asks. */
   readonly openAsks: readonly string[]
+}
+
+/** Who decides, and why. */
+export interface DecisionInput {
+  /** Name of the person who decides; it is recorded. */
+  readonly by: string
+  readonly note?: string
+}
+
+/** An open ask, with the ways to answer it. Each replies to exactly the value that the ask shows. */
+export interface OpenAsk extends Ask {
+  /** Accepts the value as it is shown. `grant` remembers it for later calls of a tool, where the ask lists `grants`. */
+  approve(given: DecisionInput & { readonly grant?: GrantScope }): Promise<void>
+  /** Refuses the value. `rejectAction` says what follows, where the ask lists `rejectActions`. */
+  reject(given: DecisionInput & { readonly rejectAction?: RejectAction }): Promise<void>
+  /** Replaces the value that is shown; the new one must satisfy the ask's `schema`. */
+  edit(given: DecisionInput & { readonly value: Json; readonly grant?: GrantScope }): Promise<void>
+  /** Answers a question, or delivers the result of a task; it must satisfy the ask's `schema`. */
+  answer(given: DecisionInput & { readonly value: Json }): Promise<void>
+  /** Holds a task, so that no one else does it. */
+  claim(given: DecisionInput): Promise<void>
+  /** Gives a claimed task back. */
+  release(given: DecisionInput): Promise<void>
+  /** Passes a task to the next person. Declined by the last one, it counts as rejected. */
+  decline(given: DecisionInput): Promise<void>
 }
 
 /** The answer satisfies its contract. */
@@ -63,17 +91,21 @@ export interface CancelledRun extends ResultFields {
   readonly asks?: never
 }
 
-/**
- * The run needs a person: `awaiting_hitl` to answer `asks`, `awaiting_human` to resume it, `quarantined` an operator to
- * resume or cancel it.
- */
+/** The run needs a person: to answer `asks`, or, where it is `paused`, to resume or cancel it. */
 export interface WaitingRun extends ResultFields {
-  readonly status: WaitingStatus
+  readonly status: 'waiting'
   readonly output?: never
   readonly failure?: never
   readonly error?: never
-  /** The open asks. */
-  readonly asks: readonly Ask[]
+  /** The open asks, with the ways to answer them. */
+  readonly asks: readonly OpenAsk[]
+  /** Why the run continues only when it is resumed (`app.resume`); absent if its asks are all that it waits for. */
+  readonly paused?: {
+    readonly reason: string
+    /** Two processes lost their lease during one attempt, not a policy paused the run. */
+    readonly quarantined: boolean
+    readonly hint: string
+  }
 }
 
 /** The result of a run that is over or needs a person to continue: a union on `status`. */
@@ -81,11 +113,12 @@ export type RunResult<Output = Json> = CompletedRun<Output> | FailedRun | Cancel
 
 /** Waits until the run is over or needs a person. */
 export async function runResult(
-  engine: Pick<Engine, 'settled'>,
+  engine: Pick<Engine, 'settled' | 'reply' | 'changeTask'>,
   runId: string,
   signal?: AbortSignal,
 ): Promise<RunResult> {
-  const { status, finished, openAsks, asks, warnings } = await engine.settled(runId, signal)
+  const settled = await engine.settled(runId, signal)
+  const { status, finished, openAsks, asks, warnings } = settled
   const error = finished?.error
   const common = {
     runId,
@@ -97,11 +130,25 @@ export async function runResult(
     openAsks,
   }
   const failure = error && { failure: error.code, error: failureError(error) }
-  if (isWaiting(status)) return { ...common, status, asks }
+  if (isWaiting(status)) {
+    const open = asks.map((ask) => toOpenAsk(engine, runId, ask))
+    return { ...common, status: 'waiting', asks: open, ...describePause(settled) }
+  }
   if (status === 'cancelled') return { ...common, status, ...failure }
   // The last event of a run has an output or an error, by its status.
   if (status === 'completed') return { ...common, status, output: finished?.output as Json }
   return { ...common, status: 'failed', ...failure } as FailedRun
+}
+
+/** Why a run that waits for more than its asks is paused, and how it continues. */
+function describePause({ status, paused }: Settled): Pick<WaitingRun, 'paused'> {
+  if (status === 'awaiting_hitl' || paused === undefined) return {}
+  const quarantined = paused.isQuarantine === true
+  const cause = quarantined
+    ? 'Find out what kept the processes busy during this call: a resumed run makes it again. '
+    : ''
+  const hint = `${cause}Resume the run with \`app.resume\`, or end it with \`app.cancel\``
+  return { paused: { reason: paused.reason, quarantined, hint } }
 }
 
 /** The issues of a failure; one without any of its own becomes one, with its hint. */
@@ -118,5 +165,24 @@ function toIssue({ constraint, cause, suggestion, nodeId, details }: Diagnostic)
     at: { pointer: nodeId === undefined ? '' : `/nodes/${nodeId}` },
     message: `It does not hold that ${constraint ?? cause}`,
     ...(suggestion !== undefined && { hint: suggestion }),
+  }
+}
+
+/** Adds the ways to answer an ask. */
+export function toOpenAsk(engine: Pick<Engine, 'reply' | 'changeTask'>, runId: string, ask: Ask): OpenAsk {
+  const { requestId, valueHash } = ask
+  const reply = (decision: Reply['decision'], given: Omit<Reply, 'requestId' | 'valueHash' | 'decision'>) =>
+    engine.reply(runId, { ...given, requestId, valueHash, decision })
+  const change = (what: TaskChange['change'], given: DecisionInput) =>
+    engine.changeTask(runId, { ...given, requestId, change: what })
+  return {
+    ...ask,
+    approve: (given) => reply('approve', given),
+    reject: (given) => reply('reject', given),
+    edit: (given) => reply('edit', given),
+    answer: (given) => reply('answer', given),
+    claim: (given) => change('claim', given),
+    release: (given) => change('release', given),
+    decline: (given) => change('decline', given),
   }
 }

@@ -2,9 +2,8 @@
 import type { Tracing } from '../adapters/telemetry/tracing.ts'
 import { checkRunOptions, type PrepareOptions, type RunOptions } from '../app-options.ts'
 import { ProvisoError } from '../base/errors/error.ts'
-import { type Json, jsonEqual, pick } from '../base/json.ts'
+import { type Json, pick } from '../base/json.ts'
 import type { Envelope } from '../domain/envelope.ts'
-import type { EventPayloads } from '../domain/event.ts'
 import type { ParseIssue } from '../domain/parse/issue-table.ts'
 import type { Draft } from '../domain/plan.ts'
 import type { Store } from '../domain/ports/store.ts'
@@ -18,6 +17,7 @@ import type { AnswerValidators } from './answer-validators.ts'
 import { type ReadEnvelope, readDraft, readEnvelope, readTypedEnvelope } from './parse-given.ts'
 import type { PartialBroker } from './partial-broker.ts'
 import type { QueuedRun } from './threads/message-queue.ts'
+import { findDifference, otherRequestError } from './threads/same-request.ts'
 import type { AddToThread } from './threads/threads.ts'
 
 export interface StartParts {
@@ -54,40 +54,12 @@ interface Read extends ReadEnvelope {
 }
 
 async function startRead(parts: StartParts, read: Read, options: PrepareOptions): Promise<string> {
-  const { partials, ...rest } = options
-  if (!partials) return startQuietly(parts, read, rest)
-  const runId = rest.runId ?? parts.newId()
-  return keepPartials(parts, runId, () => startQuietly(parts, read, { ...rest, runId }))
-}
-
-/** Lets models stream from before the run begins or continues, until it is over or waits; values that are not read are dropped then. */
-export async function keepPartials<T>(
-  { engine, partials }: Pick<StartParts, 'partials'> & { readonly engine: Pick<Engine, 'settled'> },
-  runId: string,
-  begin: () => Promise<T>,
-): Promise<T> {
-  const drop = partials.keep(runId)
-  try {
-    const begun = await begin()
-    void engine
-      .settled(runId)
-      .catch(() => {})
-      .then(drop)
-    return begun
-  } catch (cause) {
-    drop()
-    throw cause
-  }
-}
-
-async function startQuietly(
-  parts: StartParts,
-  read: Read,
-  options: Omit<PrepareOptions, 'partials'>,
-): Promise<string> {
-  const { draft: _, signal, whenBusy, by, ...rest } = options
+  const { draft: _, signal, whenBusy, by, partials, ...rest } = options
   const { tenant = 'default', threadId, runId = parts.newId() } = rest
-  if (threadId === undefined || !parts.addToThread) return startNow(parts, read, rest)
+  if (threadId === undefined || !parts.addToThread)
+    return partials
+      ? keepPartials(parts, runId, () => startNow(parts, read, { ...rest, runId }))
+      : startNow(parts, read, rest)
   const { value: envelope, warnings, draft } = read
   const run = {
     ...{ tenant, threadId, runId, message: envelope.objective },
@@ -96,24 +68,43 @@ async function startQuietly(
     envelope: envelope as unknown as Json,
     ...(draft && { draft: draft as unknown as Json }),
     ...(warnings.length > 0 && { warnings }),
+    ...(partials && { partials }),
   }
   await parts.addToThread(run, { whenBusy, by })
   return runId
 }
 
+/** Lets models stream from before the run begins or continues, also for readers that come later. */
+export async function keepPartials<T>(
+  { engine, partials }: Pick<StartParts, 'partials'> & { readonly engine: Pick<Engine, 'settled'> },
+  runId: string,
+  begin: () => Promise<T>,
+): Promise<T> {
+  const drop = partials.keep(runId)
+  try {
+    const begun = await begin()
+    void engine.settled(runId).then(
+      ({ status }) => drop({ isOver: isTerminal(status) }),
+      () => drop({ isOver: true }),
+    )
+    return begun
+  } catch (cause) {
+    drop({ isOver: true })
+    throw cause
+  }
+}
+
 /** Starts a run of a thread whose turn it is. */
 export async function startQueued(parts: StartParts, run: QueuedRun): Promise<string> {
-  const { envelope, draft, warnings = [] } = run
-  const read = readEnvelope(envelope)
-  return startNow(
-    parts,
-    {
-      ...read,
-      warnings: warnings as readonly ParseIssue[],
-      draft: draft === undefined ? undefined : readDraft(draft),
-    },
-    pick(run, ['tenant', 'threadId', 'runId', 'correlationId', 'traceparent']),
-  )
+  const { envelope, draft, warnings = [], partials } = run
+  const read = {
+    ...readEnvelope(envelope),
+    warnings: warnings as readonly ParseIssue[],
+    draft: draft === undefined ? undefined : readDraft(draft),
+  }
+  const begin = () =>
+    startNow(parts, read, pick(run, ['tenant', 'threadId', 'runId', 'correlationId', 'traceparent']))
+  return partials ? keepPartials(parts, run.runId, begin) : begin()
 }
 
 async function startNow(
@@ -166,7 +157,7 @@ export async function startTyped(
     try {
       const { runId: wanted } = options
       if (wanted === undefined || !(ProvisoError.is(cause) && cause.code === 'run/exists')) throw cause
-      await requireSameRun(parts, { runId: wanted, envelope: read.value, draft, options })
+      await requireSameRun(parts, { runId: wanted, envelope: read.value, draft, options, cause })
       if (isTerminal((await parts.store.head(wanted))?.status ?? 'failed')) forget?.()
       return wanted
     } catch (refused) {
@@ -182,44 +173,26 @@ interface SecondStart {
   readonly envelope: Envelope
   readonly draft: Draft | undefined
   readonly options: RunOptions
+  /** The refusal of the start. */
+  readonly cause: unknown
 }
 
 /** Throws `run/exists` and names the difference unless the run in the store was started with the same request. */
-async function requireSameRun({ store, redactor }: TypedParts, second: SecondStart): Promise<void> {
-  const { runId } = second
+async function requireSameRun(
+  { store, redactor }: TypedParts,
+  { runId, envelope, draft, options, cause }: SecondStart,
+): Promise<void> {
   const [first] = await store.read(runId, 0, 1)
-  const difference = first?.type === 'start' ? findDifference(first.payload, redactor, second) : 'start'
-  if (difference === undefined) return
-  throw new ProvisoError(
-    'run/exists',
-    `Cannot start run "${runId}": it exists with another \`${difference}\``,
-    {
-      hint: 'Choose another run id, or pass the same envelope and options to get the same run',
-    },
-  )
-}
-
-/** The first part of the request that differs from the recorded one. */
-function findDifference(
-  recorded: EventPayloads['start'],
-  redactor: Redactor,
-  { runId, envelope, draft, options }: SecondStart,
-): string | undefined {
+  // It waits in the queue of its thread, which has named the difference.
+  if (first?.type !== 'start') throw cause
+  const { payload: recorded } = first
   const { tenant = 'default', threadId, correlationId = runId } = options
   // The journal has the request without its secrets.
   const request = redactor.known({ ...envelope, draft, tenant, threadId, correlationId })
-  const before = {
+  const difference = findDifference(request, {
     ...recorded.envelope,
-    draft: recorded.draft,
+    ...{ draft: recorded.draft, threadId: recorded.threadId, correlationId: recorded.correlationId },
     tenant: recorded.tenant ?? 'default',
-    threadId: recorded.threadId,
-    correlationId: recorded.correlationId,
-  }
-  const names = Object.keys(request) as (keyof typeof request)[]
-  return names.find((name) => !isSame(request[name], before[name]))
-}
-
-function isSame(one: unknown, other: unknown): boolean {
-  if (one === undefined || other === undefined) return one === other
-  return jsonEqual(one, other)
+  })
+  if (difference !== undefined) throw otherRequestError(runId, difference)
 }

@@ -3146,7 +3146,9 @@ export interface operations {
     };
     addMessage: {
         parameters: {
-            query?: never;
+            query?: {
+                partials?: number;
+            };
             header?: {
                 /** @description The same key and body return the first response; the same key with another body is rejected */
                 "Idempotency-Key"?: components["parameters"]["idempotencyKey"];

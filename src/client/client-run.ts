@@ -23,6 +23,19 @@ import type {
   RunStatus,
 } from './types.ts'
 
+/** One located problem of a failed run. */
+export interface RunIssue {
+  /** Stable code, such as `contract/unmet` or the code of a validation issue. */
+  readonly code: string
+  /** Where in the value: a JSON Pointer; absent for a place in the text that a model wrote. */
+  readonly at: { readonly pointer?: string }
+  readonly message: string
+  /** What to do about it. */
+  readonly hint?: string
+  readonly expected?: unknown
+  readonly actual?: unknown
+}
+
 /** How a run ended, or that it waits for a person. */
 export type RunResult<Output> =
   | { readonly status: 'completed'; readonly runId: string; readonly output: Output }
@@ -30,15 +43,16 @@ export type RunResult<Output> =
       readonly status: 'failed'
       readonly runId: string
       readonly error: RunFailure
-      readonly issues: readonly unknown[]
+      /** Why there is no output: at least one. */
+      readonly issues: readonly RunIssue[]
     }
   | {
       readonly status: 'waiting'
       readonly runId: string
       /** Open asks; empty if a policy has paused the run. */
       readonly asks: readonly OpenAsk[]
-      /** Why the run is paused, and how it continues. */
-      readonly paused?: { readonly reason: string; readonly hint: string }
+      /** Why the run continues only when it is resumed; absent if its asks are all that it waits for. */
+      readonly paused?: NonNullable<RunPage['paused']>
     }
   | { readonly status: 'cancelled'; readonly runId: string }
 
@@ -164,8 +178,7 @@ export function createClientRun<Output>(id: string, parts: RunParts): ClientRun<
       return { status: 'completed', runId: id, output: await readOutput<Output>(page.output, parts.schema) }
     }
     const error = output?.error ?? unknownFailure
-    const { issues } = error.details
-    return { status: 'failed', runId: id, error, issues: Array.isArray(issues) ? issues : [] }
+    return { status: 'failed', runId: id, error, issues: listIssues(error) }
   }
 
   const result: ClientRun<Output>['result'] = async ({ until = 'person', signal } = {}) => {
@@ -251,6 +264,15 @@ const unknownFailure: RunFailure = {
   message: 'the server has no error of this run',
   details: {},
   path: '',
+}
+
+/** The issues of a failure; one without any of its own becomes one, as in the library. */
+function listIssues({ message, reason, details }: RunFailure): readonly RunIssue[] {
+  const { issues, code, hint } = details
+  // As the server has written them.
+  if (Array.isArray(issues) && issues.length > 0) return issues as readonly RunIssue[]
+  const name = typeof code === 'string' ? code : reason
+  return [{ code: name, at: { pointer: '' }, message, ...(typeof hint === 'string' && { hint }) }]
 }
 
 /** Validates the answer by the schema of the caller, if there is one; without one the caller has named the type. */

@@ -23,6 +23,7 @@ import type {
   HealthQuery,
   HealthReport,
   ProofPage,
+  RunDraft,
   RunEnvelope,
   RunPage,
   RunPages,
@@ -38,7 +39,7 @@ export interface StartOptions {
   /** The same key and envelope return the same run, for 24 hours. Default: a new key, so that retries start no second run. */
   readonly idempotencyKey?: string
   /** The plan; absent: the server makes it. */
-  readonly draft?: { readonly [name: string]: unknown }
+  readonly draft?: RunDraft
   readonly threadId?: string
   /** While a run of the thread is not over: wait for it, cancel it, or refuse with 409 `thread/busy`. Default: the server's. */
   readonly whenBusy?: 'queue' | 'interrupt' | 'reject'
@@ -56,11 +57,6 @@ export interface OutputOption<Schema extends StandardSchemaV1> {
 type OutputOf<Schema extends StandardSchemaV1> = StandardSchemaV1.InferOutput<Schema>
 
 export interface RunsClient {
-  /** Starts a run, in the short names of the library. The answer is typed and validated by `output`, if it is not a JSON Schema. */
-  start<Output extends RunOutput>(
-    request: RunRequest<Output>,
-    options?: StartOptions,
-  ): Promise<ClientRun<RequestOutput<Output>>>
   /** Starts a run. With `output`, the answer is validated and typed by that schema. */
   start<Schema extends StandardSchemaV1>(
     envelope: RunEnvelope,
@@ -68,6 +64,12 @@ export interface RunsClient {
   ): Promise<ClientRun<OutputOf<Schema>>>
   /** Starts a run. Name the type of its answer (`start<Line>(…)`) if you trust the contract of the envelope. */
   start<Output = unknown>(envelope: RunEnvelope, options?: StartOptions): Promise<ClientRun<Output>>
+  // The last overload, because compilers report the mistakes of that one.
+  /** Starts a run, in the short names of the library. The answer is typed and validated by `output`, if it is not a JSON Schema. */
+  start<Output extends RunOutput>(
+    request: RunRequest<Output>,
+    options?: StartOptions,
+  ): Promise<ClientRun<RequestOutput<Output>>>
   /** Returns the handle of a run without a request. */
   attach<Schema extends StandardSchemaV1>(
     runId: string,
@@ -107,7 +109,7 @@ export interface Client {
   prove(
     envelope: RunEnvelope,
     options?: {
-      readonly draft?: { readonly [name: string]: unknown }
+      readonly draft?: RunDraft
       readonly signal?: AbortSignal
     },
   ): Promise<ProofPage>

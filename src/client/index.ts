@@ -3,7 +3,7 @@
 export type { components, operations, paths } from './api.ts'
 export type { Ask, AskRef, AsksClient, OpenAsk, RejectOptions, ReplyOptions } from './asks.ts'
 export { type ClientCode, ClientError, type ClientErrorOptions } from './client-error.ts'
-export { type ClientRun, type ResultOptions, RunError, type RunResult } from './client-run.ts'
+export { type ClientRun, type ResultOptions, RunError, type RunIssue, type RunResult } from './client-run.ts'
 export {
   type CatalogClient,
   type Client,
@@ -42,11 +42,16 @@ export type {
   RejectAction,
   ReplayChanges,
   Replayed,
+  RunDraft,
   RunEnvelope,
   RunEvent,
   RunFailure,
+  RunLimits,
+  RunModelSettings,
   RunPage,
   RunPartial,
+  RunPolicies,
+  RunPolicy,
   RunQuery,
   RunStatus,
   RunSummary,

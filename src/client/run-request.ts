@@ -54,11 +54,40 @@ function toJsonSchema(schema: StandardSchemaV1): { readonly [keyword: string]: u
     Partial<StandardJSONSchemaV1.Props>
   // Through JSON: libraries hang undefined members on their objects.
   if (jsonSchema !== undefined)
-    return JSON.parse(JSON.stringify(jsonSchema.input({ target: 'draft-2020-12' })))
+    return relax(JSON.parse(JSON.stringify(jsonSchema.input({ target: 'draft-2020-12' }))))
   throw new ClientError(
     'client/option',
     `\`output\` is a schema of ${vendor} that does not convert itself to JSON Schema: pass its JSON Schema as \`outputContract.schema\`, and the schema as the option \`output\``,
   )
+}
+
+/** Keywords whose members are schemas by name, and keywords whose values are data. */
+const named = new Set(['properties', 'patternProperties', '$defs', 'dependentSchemas'])
+const data = new Set(['const', 'enum', 'default', 'examples'])
+/** Formats of JSON Schema; servers refuse others. */
+const formats =
+  /^(date(-time)?|time|duration|email|hostname|ipv[46]|uri(-reference|-template)?|uuid|json-pointer|relative-json-pointer|regex)$/
+
+/**
+ * Removes what servers refuse in schemas of callers: patterns that look around or are long, and formats of one library. The
+ * validator of the library checks them when the answer is read.
+ */
+function relax<T>(schema: T, isNamed = false): T {
+  if (Array.isArray(schema)) return schema.map((each) => relax(each)) as T
+  if (typeof schema !== 'object' || schema === null) return schema
+  const kept = Object.entries(schema).filter(([key, value]) => isNamed || !isRefused(key, value))
+  return Object.fromEntries(
+    kept.map(([key, value]) => [
+      key,
+      !isNamed && data.has(key) ? value : relax(value, !isNamed && named.has(key)),
+    ]),
+  ) as T
+}
+
+function isRefused(keyword: string, value: unknown): boolean {
+  if (typeof value !== 'string') return false
+  if (keyword === 'pattern') return value.length > 256 || /\(\?(=|!|<=|<!)/.test(value)
+  return keyword === 'format' && !formats.test(value)
 }
 
 /** The directive that asks a person before the run completes. */

@@ -1,16 +1,26 @@
 /** Threads over the API: conversations of a tenant, one run per message; and what its agents remember beyond them. */
 import type { ClientRun } from './client-run.ts'
 import { api, createKey, type Transport } from './transport.ts'
-import type { Memory, MemoryPage, Thread, ThreadPages, ThreadSummary } from './types.ts'
+import type {
+  Memory,
+  MemoryPage,
+  RunDraft,
+  RunEnvelope,
+  Thread,
+  ThreadPages,
+  ThreadSummary,
+} from './types.ts'
 
 export interface SayOptions {
   /** Default: the envelope of the last run of the thread; for the first message, the message is the objective. */
-  readonly envelope?: { readonly [name: string]: unknown }
-  readonly draft?: { readonly [name: string]: unknown }
+  readonly envelope?: Omit<RunEnvelope, 'objective'> & Partial<Pick<RunEnvelope, 'objective'>>
+  readonly draft?: RunDraft
   /** While a run of the thread is not over: wait for it, cancel it, or refuse with 409 `thread/busy`. Default: the server's. */
   readonly whenBusy?: 'queue' | 'interrupt' | 'reject'
   /** The same key and message return the same run, for 24 hours. Default: a new key. */
   readonly idempotencyKey?: string
+  /** Models stream from the first call, for `partials()` of the run. Default: only while something reads them. */
+  readonly partials?: boolean
   readonly signal?: AbortSignal
 }
 
@@ -47,12 +57,13 @@ export function createThreadsClient(
       } while (before !== undefined)
     },
     get: (threadId, { signal } = {}) => transport.json<Thread>(path(threadId), { signal }),
-    async say(threadId, message, { idempotencyKey = createKey(), signal, ...given } = {}) {
+    async say(threadId, message, { idempotencyKey = createKey(), signal, partials = false, ...given } = {}) {
       const said = await transport.json<{ runId: string; status: 'started' | 'queued' }>(
         `${path(threadId)}/messages`,
         {
           method: 'POST',
           headers: { 'idempotency-key': idempotencyKey },
+          ...(partials && { query: { partials: 1 } }),
           body: { message, ...given },
           signal,
         },

@@ -127,7 +127,8 @@ export interface EventPage {
 /** What a run should achieve: the envelope of the API. */
 export interface RunEnvelope {
   readonly objective: string
-  readonly inputs?: { readonly [name: string]: unknown }
+  /** Values for the capabilities, by name; they must be JSON. */
+  readonly inputs?: { readonly [name: string]: unknown } | (object & { readonly length?: never })
   /** The contract of the answer: `schema` is a JSON Schema. */
   readonly outputContract: {
     readonly schema: boolean | { readonly [keyword: string]: unknown }
@@ -135,11 +136,210 @@ export interface RunEnvelope {
     readonly hints?: { readonly [name: string]: unknown }
     readonly constraints?: readonly unknown[]
   }
-  readonly policies?: { readonly [name: string]: unknown }
-  /** Limits of the run, such as `maxTokens` and `maxCostUsd`. */
-  readonly constraints?: { readonly [name: string]: unknown }
+  /** What plans may look like, how the run reacts to events, and where people are asked. */
+  readonly policies?: RunPolicies
+  /** Limits and facts of this request: `deadlineMs`, `maxCalls`, `maxCostUsd`, … */
+  readonly constraints?: RunLimits & { readonly [name: string]: unknown }
+  /** Further instructions for every model of the run. */
   readonly specialInstructions?: readonly string[]
+  /** Temperature, reasoning effort and others, for every model of the run. Nodes may have their own. */
+  readonly modelSettings?: RunModelSettings
+  /** Your own data about the run; it is stored and has no effect. */
   readonly metadata?: { readonly [name: string]: unknown }
+}
+
+// The members below are those of the library, and a test compares them. This module shares nothing with the server.
+
+export interface RunLimits {
+  /** Tokens of all model calls, in and out. */
+  readonly maxTokens?: number
+  /** Calls of models and agents. */
+  readonly maxCalls?: number
+  /** Models without a known price are not called under it. */
+  readonly maxCostUsd?: number
+  /** From the start of the run to its end, waiting for people included. */
+  readonly deadlineMs?: number
+  /** Attempts of this run at one time. Default 16. */
+  readonly concurrency?: number
+  /** Asks in one run. Default 3. */
+  readonly maxAsks?: number
+  /** New plan versions in one run. Default 2. */
+  readonly maxReplans?: number
+}
+
+export interface RunModelSettings {
+  /** 0 to 2; higher is more random. */
+  readonly temperature?: number
+  /** Nucleus sampling, 0 to 1. Set this or `temperature`. */
+  readonly topP?: number
+  /** Most tokens of one answer. */
+  readonly maxOutputTokens?: number
+  /** Makes sampling repeatable, where the provider supports it. */
+  readonly seed?: number
+  /** Texts that end the answer; they are not part of it. */
+  readonly stop?: readonly string[]
+  /** How much a model reasons before it answers. */
+  readonly reasoningEffort?: 'none' | 'minimal' | 'low' | 'medium' | 'high'
+  /** Further options by provider, in the names of its AI SDK package. */
+  readonly providerOptions?: { readonly [provider: string]: { readonly [name: string]: unknown } }
+}
+
+/** Policies of a caller. Everything has a default. */
+export interface RunPolicies {
+  /** What plans may look like. */
+  readonly planner?: {
+    readonly topology?: {
+      readonly variantCount?: number
+      readonly maxDepth?: number
+      readonly requiredKinds?: readonly string[]
+      readonly forbiddenKinds?: readonly string[]
+    }
+    readonly selection?: {
+      readonly require?: readonly string[]
+      readonly forbid?: readonly string[]
+      readonly prefer?: readonly string[]
+      readonly avoid?: readonly string[]
+    }
+    readonly optimisation?: {
+      readonly objective?: 'speed' | 'quality' | 'diversity' | 'token_efficiency'
+      /** Also the run's limit of tokens. */
+      readonly maxTokens?: number
+    }
+    /** Free hints for the planner; these mean something to the engine. */
+    readonly directives?: {
+      /** A person approves the answer before the run completes. */
+      readonly askBeforeFinish?: boolean
+      /** A person approves the result of every node with one of these labels. */
+      readonly hitlRequiredFor?: readonly string[]
+      /** One branch node each. */
+      readonly branchVariants?: number | readonly unknown[]
+      /** Whether side effects after untrusted content need an approval. Default `ask`. */
+      readonly sideEffects?: 'ask' | 'allow'
+      readonly [directive: string]: unknown
+    }
+  }
+  /** Reactions to events of the run, in order, and RAO contracts. */
+  readonly runtime?:
+    | readonly RunPolicy[]
+    | { readonly rao?: unknown; readonly policies?: readonly RunPolicy[] }
+  /** What follows when a node has failed for good. Default `fail`. */
+  readonly onNodeFail?: 'ask' | 'fail'
+  /** What follows when a person rejects a value and the reply does not say. Default `retry`. */
+  readonly rejectAction?: RejectAction
+  /** How many different people must approve. Default 1. */
+  readonly approvers?: number
+  /** @deprecated Pass the input `toneOfVoice`. */
+  readonly brandVoice?: string | readonly string[]
+  /** @deprecated Pass the input `audienceProfile.persona`. */
+  readonly persona?: string
+  /** @deprecated Set `planner.topology.variantCount`. */
+  readonly variantCount?: number
+  /** @deprecated Set `approve: 'final'`, or `planner.directives.askBeforeFinish`. */
+  readonly requiresHitlApproval?: boolean
+  /** @deprecated Set `planner.directives.hitlRequiredFor`. */
+  readonly hitlRequiredFor?: readonly string[]
+  /** @deprecated Set `planner.directives.branchVariants`. */
+  readonly branchVariants?: number | readonly unknown[]
+}
+
+interface RunSelector {
+  readonly kind?: string
+  readonly capabilityId?: string
+}
+
+/** A reaction to events of the run, or a RAO contract. */
+export type RunPolicy =
+  | {
+      readonly id: string
+      readonly enabled?: boolean
+      readonly trigger: RunTrigger
+      readonly action: RunAction
+      /** How often it may act in one run. Default: no limit. */
+      readonly maxAttempts?: number
+    }
+  | {
+      readonly id: string
+      readonly enabled?: boolean
+      /** Absent: every node that calls something. */
+      readonly selector?: RunSelector & { readonly nodeId?: string; readonly facet?: string }
+      readonly rao: object
+    }
+
+type RunTrigger =
+  | { readonly kind: 'onStart' | 'manual' }
+  | {
+      readonly kind: 'onNodeComplete' | 'onValidationFail'
+      readonly selector?: RunSelector
+      readonly condition?: unknown
+    }
+  | { readonly kind: 'onTimeout'; readonly ms: number }
+  | { readonly kind: 'onMetricBelow'; readonly metric: string; readonly threshold: number }
+
+type RunAction =
+  | { readonly type: 'replan'; readonly rationale?: string }
+  | {
+      readonly type: 'hitl'
+      readonly rationale?: string
+      /** After approval; absent means resume. */
+      readonly approveAction?: RunAction
+      /** After rejection; absent means fail. */
+      readonly rejectAction?: RunAction
+    }
+  | { readonly type: 'retry' }
+  | { readonly type: 'fail'; readonly message?: string }
+  | { readonly type: 'pause'; readonly reason?: string }
+  | { readonly type: 'emit'; readonly event: string; readonly payload?: { readonly [key: string]: unknown } }
+
+/** A plan written by hand. */
+export interface RunDraft {
+  /** The work. Nodes run as soon as their inputs are there. */
+  readonly nodes: readonly RunDraftNode[]
+  /** Order and conditions beyond what bindings imply. */
+  readonly edges?: readonly {
+    readonly from: string
+    readonly to: string
+    readonly when?: 'pass' | 'fail' | 'always'
+  }[]
+  /** Where the answer comes from: one value for all of it, or one per property. */
+  readonly output?: object
+  readonly limits?: RunLimits
+  readonly metadata?: { readonly [key: string]: unknown }
+}
+
+interface RunDraftNode {
+  /** Unique in the draft. */
+  readonly id: string
+  readonly kind?: string
+  /** Name for people; policies can ask for approval by it. */
+  readonly label?: string
+  /** Who does it. Absent for routing nodes. */
+  readonly capabilityId?: string
+  readonly derived?: boolean
+  readonly facets?: { readonly input?: readonly string[]; readonly output?: readonly string[] }
+  /** JSON Schemas by hand, instead of or in addition to facets. */
+  readonly contracts?: { readonly input?: unknown; readonly output?: unknown }
+  /** Where each property of the input comes from; what is absent is bound by name. */
+  readonly inputs?: { readonly [property: string]: object }
+  readonly instructions?: string
+  readonly tools?: readonly (string | object)[]
+  readonly routing?: object
+  readonly map?: object
+  readonly loop?: object
+  /** The plan that `map` and `loop` run. */
+  readonly body?: RunDraft
+  readonly postConditions?: readonly unknown[]
+  readonly data?: { readonly [key: string]: unknown }
+  readonly constraints?: object
+  readonly retry?: object
+  /** Other capabilities to try, in order. */
+  readonly alternates?: readonly string[]
+  readonly onFail?: 'fail' | 'ask'
+  readonly callBudget?: number
+  readonly tokenBudget?: number
+  readonly costBudgetUsd?: number
+  readonly timeoutMs?: number
+  readonly rationale?: string
+  readonly metadata?: { readonly [key: string]: unknown }
 }
 
 /** How people sign in to a user interface of this server. */

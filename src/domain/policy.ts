@@ -39,7 +39,13 @@ export interface PlannerPolicy {
    * `hitlRequiredFor: [label]`: a person is asked at nodes with that label; `branchVariants`: one branch node each;
    * `sideEffects: "allow"` lifts the approval that a tainted run needs; the default is `"ask"`.
    */
-  readonly directives?: { readonly [key: string]: Json }
+  readonly directives?: {
+    readonly askBeforeFinish?: boolean
+    readonly hitlRequiredFor?: readonly string[]
+    readonly branchVariants?: number | readonly Json[]
+    readonly sideEffects?: 'ask' | 'allow'
+    readonly [directive: string]: Json
+  }
 }
 
 export interface RuntimePolicy {

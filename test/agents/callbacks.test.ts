@@ -65,7 +65,7 @@ describe('an answer that comes later', () => {
     const { app, runId, received, key, calls } = await accepted()
     const body = { question: 'Which market?', schema: { type: 'string' } }
     expect((await post(received, { key, body })).status).toBe(200)
-    expect((await app.result(runId)).status).toBe('awaiting_hitl')
+    expect((await app.result(runId)).status).toBe('waiting')
     await answer(app, runId, 'answer', 'EU')
     const second = await calls(2)
     expect(second.call.clarifications).toEqual(['EU'])

@@ -111,7 +111,7 @@ describe('an answer', () => {
     const asks = json({ question, schema: { enum: ['EU', 'US'] } }, 428)
     const it = await agent(asks, json({ copyVariants }))
     const { app, done, ends } = await runWith(it)
-    expect(done.status).toBe('awaiting_hitl')
+    expect(done.status).toBe('waiting')
     expect(ends).toMatchObject([{ outcome: 'unclear', notApplied: true, question: { text: question } }])
     await expect(answer(app, done.runId, 'answer', 'Mars')).rejects.toMatchObject({ code: 'ask/invalid' })
     await answer(app, done.runId, 'answer', 'EU')

@@ -91,7 +91,7 @@ describe('a call to an agent', () => {
       draft: twice,
       traceparent: callers,
     })
-    expect(status).toBe('awaiting_hitl')
+    expect(status).toBe('waiting')
     await before.server.close({ graceMs: 0 })
     await leave(before.app)
 

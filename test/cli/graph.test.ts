@@ -20,6 +20,15 @@ describe('the picture of a pipeline', () => {
     expect(all.stdout).toContain('proviso.pipeline.render')
   })
 
+  it('needs no input: the same steps are drawn without one', async () => {
+    const nodes = async (args: readonly string[]) => {
+      const { code, stdout } = await proviso([...args, '--format', 'json'])
+      expect(code).toBe(0)
+      return (JSON.parse(stdout) as { nodes: { id: string }[] }).nodes.map(({ id }) => id).sort()
+    }
+    expect(await nodes(blocks.slice(0, 2))).toEqual(await nodes([...blocks, ...input]))
+  })
+
   it('is drawn as SVG and printed for Graphviz, with every node once and inside the picture', async () => {
     const svg = await proviso([...blocks, ...input, '--format', 'svg'])
     const { stdout } = await proviso([...blocks, ...input, '--format', 'json'])

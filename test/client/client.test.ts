@@ -53,6 +53,10 @@ describe('a run', () => {
     const literal = { type: 'object', properties: { text: { type: 'string' } }, required: ['text'] }
     const other = await client.runs.start({ ...request, output: literal }, { draft })
     expect(await other.output()).toEqual({ text: 'Tea' })
+    const Exact = z.object({ text: z.string().regex(/^(?!Coffee)\w+$/), pattern: z.ulid().optional() })
+    expect(await (await client.runs.start({ ...request, output: Exact }, { draft })).output()).toEqual({
+      text: 'Tea',
+    })
     // @ts-expect-error a run has one contract
     const both = client.runs.start({ ...tea, output: Line }, { draft })
     await expect(both).rejects.toMatchObject({ code: 'client/option' })
@@ -85,7 +89,11 @@ describe('a run', () => {
   it('that a policy paused says why', async () => {
     const { client } = await serveSqlite(writing)
     const run = await client.runs.start({ ...tea, ...paused }, { draft })
-    expect(await run.result()).toMatchObject({ status: 'waiting', asks: [], paused: { reason: 'Not yet' } })
+    expect(await run.result()).toMatchObject({
+      status: 'waiting',
+      asks: [],
+      paused: { reason: 'Not yet', quarantined: false },
+    })
     expect(await run.cancel({ reason: 'No more tea' })).toMatchObject({ status: expect.any(String) })
     expect(await run.result({ until: 'end' })).toEqual({ status: 'cancelled', runId: run.id })
   })
@@ -103,7 +111,9 @@ describe('a run', () => {
 
     const impossible = { ...tea, outputContract: { schema: { type: 'object', required: ['recipe'] } } }
     const refused = await (await client.runs.start(impossible)).output().catch((cause: unknown) => cause)
-    expect(refused).toMatchObject({ code: 'run/failed', hint: expect.stringContaining('recipe') })
+    const hint = expect.stringContaining('recipe')
+    const issues = [{ code: 'plan/rejected', at: { pointer: '' }, hint }]
+    expect(refused).toMatchObject({ code: 'run/failed', hint, result: { issues } })
   })
 })
 

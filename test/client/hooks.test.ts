@@ -13,7 +13,7 @@ import { useRun as useReactRun } from '../../src/client/hooks/react.ts'
 import { type RunView, useRun as useVueRun } from '../../src/client/hooks/vue.ts'
 import { createClient, type RunEvent } from '../../src/client/index.ts'
 import { serveFiles, withPage } from '../packages/chromium.ts'
-import { flexToken } from '../server/support.ts'
+import { flexToken, paused } from '../server/support.ts'
 import { requireBuild, root } from '../support.ts'
 import { startCuttingProxy } from './cutting-proxy.ts'
 import {
@@ -97,6 +97,20 @@ describe('in an effect scope of Vue', () => {
     runId.value = first.id
     await new Promise((resolve) => setImmediate(resolve))
     expect(view.value).toBe(other)
+  })
+
+  it('waits while a policy pauses the run, and says why', async () => {
+    const { client } = await serveSqlite(writing)
+    const run = await client.runs.start({ ...tea, ...paused }, { draft })
+    const scope = effectScope()
+    const view = scope.run(() => useVueRun(client, run.id))
+    if (!view) throw new Error('the scope is not active')
+    const waiting = await until(view, ({ status }) => status === 'waiting')
+    expect([waiting.paused, waiting.asks]).toEqual([{ reason: 'Not yet' }, []])
+    await run.resume()
+    const done = await until(view, ({ status }) => status === 'completed')
+    expect(done.paused).toBeUndefined()
+    scope.stop()
   })
 
   it('reports a failed run, a refused output and a lost server each in its own way', async () => {

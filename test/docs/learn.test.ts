@@ -104,6 +104,12 @@ it('no program casts, and those of the tutorial have at most 30 lines', () => {
   const casts = programs.filter(({ code }) => /\bas (?!const\b)|\bany\b|@ts-|\w!\./.test(code))
   expect(casts.map(({ file }) => file)).toEqual([])
   expect(tutorial.filter(({ code }) => code.trim().split('\n').length > 31)).toEqual([])
+  // An agent takes two steps (a server, and this program) and at most 15 lines, beside the name of its file.
+  const agents = [...tutorial, ...readPrograms('docs/reference/agents.md')].filter(({ code }) =>
+    /serveAgent|serve_agent/.test(code),
+  )
+  expect(agents.length).toBeGreaterThan(2)
+  expect(agents.filter(({ code }) => code.trim().split('\n').length > 16).map(({ file }) => file)).toEqual([])
   expect(howtos.filter((page) => readFileSync(join(root, page), 'utf8').split('\n').length > 65)).toEqual([])
 })
 

@@ -106,7 +106,7 @@ describe('a map in the middle', () => {
       const { id: runId } = await app.start(envelope({ items: [0, 1, 2] }, policies(gate)), { draft })
       const waiting = await app.result(runId)
       expect(waiting.issues).toEqual([])
-      expect(waiting).toMatchObject({ status: 'awaiting_hitl' })
+      expect(waiting).toMatchObject({ status: 'waiting' })
       const [ask] = await asksOf(app, runId)
       expect(ask).toMatchObject({ nodeId: 'each[1].work' })
       await app.reply(runId, {
@@ -127,7 +127,7 @@ describe('a map in the middle', () => {
       const draft = { ...mapDraft('work'), limits: { maxAsks: 5 } }
       const { id: runId } = await app.start(envelope({ items: [7, 8] }, asked), { draft })
       const waiting = await app.result(runId)
-      expect(waiting.status).toBe('awaiting_hitl')
+      expect(waiting.status).toBe('waiting')
       const [first, second] = await asksOf(app, runId)
       expect([first?.nodeId, second?.nodeId]).toEqual(['each[0].work', 'each[1].work'])
       for (const [ask, decision] of [
@@ -191,7 +191,7 @@ describe('content that no person has approved', () => {
     }
     await withApp({ capabilities: [read, send] }, async (app) => {
       const { id: runId } = await app.start(envelope({ items: [1, 2] }), { draft })
-      expect(await app.result(runId)).toMatchObject({ status: 'awaiting_hitl' })
+      expect(await app.result(runId)).toMatchObject({ status: 'waiting' })
       expect(await asksOf(app, runId)).toMatchObject([{ kind: 'side_effect', nodeId: 'send' }])
     })
   })

@@ -268,7 +268,7 @@ describe('a person asked inside of items', () => {
       const draft = { ...mapDraft('ask'), limits: { maxAsks: 10 } }
       const { id: runId } = await app.start(envelope({ items: ['a', 'b', 'c'] }), { draft })
       const waiting = await app.result(runId)
-      expect(waiting.status).toBe('awaiting_hitl')
+      expect(waiting.status).toBe('waiting')
       const { asks, openAsks } = await app.state(runId)
       expect([...openAsks].map((id) => asks.get(id)?.nodeId)).toEqual([
         'each[0].work',

@@ -47,7 +47,7 @@ it('shows 37/40 at the map, and of its items the ones that wait for a person', a
   try {
     const items = Array.from({ length: 40 }, (_, index) => index)
     const { id: runId } = await app.start(envelope({ items }), { draft })
-    expect(await app.result(runId)).toMatchObject({ status: 'awaiting_hitl' })
+    expect(await app.result(runId)).toMatchObject({ status: 'waiting' })
 
     const page = describeRun(await loadRun(app.store, runId))
     const rows = page.split('\n').filter((line) => line.startsWith('each'))

@@ -12,7 +12,7 @@ describe('approvals', () => {
   it('low-confidence-asks: a confidence in the review band pauses the run at a person', async () => {
     const app = await open({ capabilities: unsure() })
     const waiting = await app.run(envelope(), { draft: reviewed })
-    expect(waiting).toMatchObject({ status: 'awaiting_hitl', issues: [] })
+    expect(waiting).toMatchObject({ status: 'waiting', issues: [] })
     const [ask] = await app.store.asks({ runId: waiting.runId })
     expect(ask).toMatchObject({
       kind: 'approval',
@@ -165,7 +165,7 @@ describe('approvals', () => {
     const { runId, status } = await app.run(given, {
       draft: { nodes: [{ id: 'write', capabilityId: 'write' }] },
     })
-    expect(status).toBe('awaiting_hitl')
+    expect(status).toBe('waiting')
     await answer(app, runId, 'approve')
     expect(await app.result(runId)).toMatchObject({ status: 'completed', output: { text: 'Tea' } })
   })
@@ -190,12 +190,12 @@ describe('approvals', () => {
     await answer(app, runId, 'approve')
     await app.trigger(runId, { policyId: 'again', by: 'ann' })
     await app.resume(runId, { by: 'ann' })
-    expect((await app.result(runId)).status).toBe('awaiting_hitl')
+    expect((await app.result(runId)).status).toBe('waiting')
     const [ask] = await app.store.asks({ runId, status: 'pending' })
     expect(ask?.value).toEqual({ text: 'Tea 2' })
     // A new plan withdraws the question about the old answer, and does not wait for a reply.
     await app.trigger(runId, { policyId: 'again', by: 'ann' })
-    expect((await app.result(runId)).status).toBe('awaiting_hitl')
+    expect((await app.result(runId)).status).toBe('waiting')
     const [next] = await app.store.asks({ runId, status: 'pending' })
     expect(next?.value).toEqual({ text: 'Tea 3' })
     await answer(app, runId, 'approve')
@@ -225,7 +225,7 @@ describe('approvals', () => {
       output: { node: 'send' },
     }
     const { runId, status } = await app.run(envelope(), { draft })
-    expect([status, sent]).toEqual(['awaiting_hitl', 0])
+    expect([status, sent]).toEqual(['waiting', 0])
     await answer(app, runId, 'approve')
     expect(await app.result(runId)).toMatchObject({ status: 'completed', output: { text: 'sent 1' } })
   })

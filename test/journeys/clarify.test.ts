@@ -34,7 +34,7 @@ describe('a function that needs an answer first', () => {
     const { write, received } = asker(1)
     const app = await open({ capabilities: [write] })
     const waiting = await app.run(envelope(), { draft: one })
-    expect(waiting).toMatchObject({ status: 'awaiting_hitl', issues: [] })
+    expect(waiting).toMatchObject({ status: 'waiting', issues: [] })
     const [ask] = await app.store.asks({ runId: waiting.runId })
     expect(ask).toMatchObject({
       kind: 'clarify',

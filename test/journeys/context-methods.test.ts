@@ -41,7 +41,7 @@ it('ask puts a question to a person, and the next call has an answer that satisf
   )
   const app = await open({ capabilities: [write] })
   const { runId, status } = await app.run(envelope(), { draft })
-  expect(status).toBe('awaiting_hitl')
+  expect(status).toBe('waiting')
   expect(await app.store.asks({ runId })).toMatchObject([
     { kind: 'clarify', question: '"Writer" asks: Which tea?' },
   ])

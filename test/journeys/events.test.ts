@@ -54,7 +54,7 @@ it('a run records what happens to it, each event with the fields of the specific
     },
   ]
   const { runId, status } = await app.run(envelope({ policies: { runtime } }), { threadId: 'thread' })
-  expect(status).toBe('awaiting_hitl')
+  expect(status).toBe('waiting')
   await answer(app, runId, 'approve')
   const { output } = await app.result(runId)
   const events = await journal(app, runId)

@@ -174,7 +174,7 @@ describe('a change of the world that one plan does without, and the next has aga
 
   it('is not called again before a person says so where that is not safe', async () => {
     const { app, done, keys, state } = await comesBack({ idempotent: false })
-    expect([done.status, state.planVersion, keys.length]).toEqual(['awaiting_hitl', 3, 1])
+    expect([done.status, state.planVersion, keys.length]).toEqual(['waiting', 3, 1])
     const [ask] = await app.store.asks({ runId: done.runId, status: 'pending' })
     expect(ask).toMatchObject({ kind: 'unknown_outcome', nodeId: 'pay' })
     await answer(app, done.runId, 'approve')

@@ -156,7 +156,7 @@ describe('lifecycle', () => {
       { id: 'wait', trigger: { kind: 'onStart' }, action: { type: 'pause', reason: 'Not yet' } },
     ]
     const paused = await app.run(envelope({ policies: { runtime } }), { draft: one })
-    expect(paused.status).toBe('awaiting_human')
+    expect(paused).toMatchObject({ status: 'waiting', paused: {} })
     const resumes = await Promise.allSettled([
       app.resume(paused.runId, { by: 'ann' }),
       app.resume(paused.runId, { by: 'ben' }),

@@ -90,7 +90,7 @@ describe('metrics', () => {
     const app = await open({ capabilities: [local('write', () => ({ text: 'tea' }))] })
     const counts = await counted(app)
     const { runId, status } = await app.run(envelope({ policies }), { draft: plain })
-    expect(status).toBe('awaiting_human')
+    expect(status).toBe('waiting')
     await app.resume(runId, { by: 'ann' })
     await app.result(runId)
     expect(await counts()).toMatchObject({

@@ -19,7 +19,7 @@ const askAtFirst = { policies: { planner: { directives: { hitlRequiredFor: ['fir
 async function waiting(store: Store) {
   const app = await open({ store, capabilities: [first, second] })
   const { runId, status } = await app.run(envelope(askAtFirst), { draft: two })
-  expect(status).toBe('awaiting_hitl')
+  expect(status).toBe('waiting')
   await app.close()
   return runId
 }

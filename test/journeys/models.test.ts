@@ -340,7 +340,7 @@ describe('RAO nodes', () => {
       const { status } = await app.run(envelope(), { draft: node(contract) })
       statuses.set(status, (statuses.get(status) ?? 0) + 1)
     }
-    expect([...statuses.keys()].sort()).toEqual(['awaiting_hitl', 'failed'])
+    expect([...statuses.keys()].sort()).toEqual(['failed', 'waiting'])
   }, 120_000)
 })
 

@@ -164,7 +164,7 @@ describe('constraints of a node', () => {
     const { runId, status } = await before.run(envelope({ policies: { runtime: [pause] } }), {
       draft: { nodes: [{ id: 'first', capabilityId: 'first' }, node], output: { node: 'write' } },
     })
-    expect(status).toBe('awaiting_human')
+    expect(status).toBe('waiting')
     await leave(before)
     const after = await open({ store, claim: 'own', capabilities: [first, write(true)] })
     await after.resume(runId, { by: 'ann' })

@@ -349,7 +349,7 @@ describe('plan_generated', () => {
     const app = await open({ capabilities: [tone] })
     const given = { inputs: { toneOfVoice: 'friendly' }, outputContract: { schema }, policies: { runtime } }
     const first = await app.run(envelope(given))
-    expect(first.status).toBe('awaiting_human')
+    expect(first).toMatchObject({ status: 'waiting', paused: {} })
     await app.resume(first.runId, { by: 'ann' })
     expect((await app.result(first.runId)).status).toBe('completed')
     const [planned, resumed] = await readPayloads(app, first.runId, 'plan_generated')
@@ -387,12 +387,12 @@ describe('constraints and policies', () => {
     const runtime = [{ id: 'look', trigger: { kind: 'onNodeComplete' }, action: { type: 'hitl' } }]
     const app = await open({ capabilities: [scored] })
     const relaxed = await app.run(envelope({ outputContract: { schema }, policies: { runtime } }))
-    expect(relaxed.status).toBe('awaiting_hitl')
+    expect(relaxed.status).toBe('waiting')
     await answer(app, relaxed.runId, 'approve')
     expect((await app.result(relaxed.runId)).status).toBe('completed')
     const strict = { outputContract: { schema, constraints: [atLeast(0.8)] }, policies: { runtime } }
     const held = await app.run(envelope(strict))
-    const ended = held.status === 'awaiting_hitl' ? await approved(app, held.runId) : held
+    const ended = held.status === 'waiting' ? await approved(app, held.runId) : held
     expect(ended.status).toBe('failed')
   })
 

@@ -116,7 +116,7 @@ describe('a run without a draft', () => {
   it('asks at the end for a label that no node has', async () => {
     const app = await open({ capabilities: [local('write', () => ({ text: 'Tea' }))] })
     const { runId, status } = await app.run(envelope({ policies: { hitlRequiredFor: ['final_publish'] } }))
-    expect(status).toBe('awaiting_hitl')
+    expect(status).toBe('waiting')
     await answer(app, runId, 'approve')
     expect((await app.result(runId)).status).toBe('completed')
   })
@@ -171,7 +171,7 @@ describe('the sample envelopes of the specification', () => {
     const capabilities = inventory ? marketingCapabilities : []
     const app = await open({ capabilities, providers: [obliging], defaultModel: 'test/m' })
     const first = await app.run(given)
-    if (first.status === 'awaiting_hitl') await answer(app, first.runId, 'approve')
+    if (first.status === 'waiting') await answer(app, first.runId, 'approve')
     const done = await app.result(first.runId)
     expect(done).toMatchObject({ status: 'completed', output: { copyVariants: outputs['copyVariants'] } })
     expect(done.provenance[0]?.nodeId).toBe(inventory ? 'linkedinVariants' : 'answer')

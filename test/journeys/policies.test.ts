@@ -249,7 +249,7 @@ describe('actions', () => {
   it('hitl: approval resumes and rejection fails, unless the policy says otherwise', async () => {
     const app = await open({ capabilities: [tea()] })
     const approved = await app.run(under(gate()), { draft: one })
-    expect(approved.status).toBe('awaiting_hitl')
+    expect(approved.status).toBe('waiting')
     await answer(app, approved.runId, 'approve')
     expect((await app.result(approved.runId)).status).toBe('completed')
 
@@ -269,9 +269,9 @@ describe('actions', () => {
     })
     const { runId } = await app.run(under(nested), { draft: one })
     await answer(app, runId, 'approve')
-    expect((await app.result(runId)).status).toBe('awaiting_hitl')
+    expect((await app.result(runId)).status).toBe('waiting')
     await answer(app, runId, 'reject')
-    expect((await app.result(runId)).status).toBe('awaiting_human')
+    expect(await app.result(runId)).toMatchObject({ status: 'waiting', paused: {} })
     await app.resume(runId, { by: 'ann' })
     expect((await app.result(runId)).status).toBe('completed')
     expect(await triggered(app, runId)).toEqual([
@@ -290,7 +290,7 @@ describe('actions', () => {
       maxAttempts: 1,
     }
     const { runId, status } = await app.run(under(wait), { draft: one })
-    expect(status).toBe('awaiting_human')
+    expect(status).toBe('waiting')
     expect((await app.state(runId)).policyFired.get('wait')).toBe(1)
     await app.resume(runId, { by: 'ann' })
     expect((await app.result(runId)).status).toBe('completed')

@@ -161,7 +161,7 @@ beforeAll(async () => {
     policies,
   }
   const { runId, status } = await app.run(envelope(given), { draft, threadId: `thread of ${keys.option}` })
-  expect(status).toBe('awaiting_hitl')
+  expect(status).toBe('waiting')
   const command = async (...args: string[]) => {
     const done = await proviso([...args, '--store', store], { env })
     return `${done.stdout}${done.stderr}`

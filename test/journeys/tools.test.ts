@@ -157,7 +157,7 @@ describe('hitl_escalate', () => {
   it('asks a person about copy that does not pass, and the run continues with what the person says', async () => {
     const app = await open(tools)
     const waiting = await app.run(reviewed([good, bad]), { draft: review })
-    expect(waiting).toMatchObject({ status: 'awaiting_hitl', openAsks: [expect.any(String)] })
+    expect(waiting).toMatchObject({ status: 'waiting', openAsks: [expect.any(String)] })
     const [ask] = await app.store.asks({ runId: waiting.runId, status: 'pending' })
     const shown = JSON.stringify(ask?.value)
     for (const found of ['risk-free', 'forbids', 'coffee', 'no call to action', 'not covered'])

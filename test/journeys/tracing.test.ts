@@ -121,7 +121,7 @@ describe('tracing', () => {
     }
     const before = await open({ store, capabilities, tracing: { tracer: first.tracer } })
     const { runId, status } = await before.run(envelope(), { draft })
-    expect(status).toBe('awaiting_hitl')
+    expect(status).toBe('waiting')
     expect(tree(first.spans())).toEqual(['invoke_workflow', '  plan', '  execute_tool write'])
     const [began] = first.spans().filter(({ name }) => name === 'invoke_workflow')
     expect(began?.attributes['proviso.run.status']).toBe('awaiting_hitl')

@@ -4,7 +4,7 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, renameSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
@@ -13,6 +13,9 @@ import { installPacked, type Project } from './install.ts'
 
 const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
 const optional = Object.keys(manifest.peerDependencies)
+const entryPoints = Object.keys(manifest.exports)
+  .filter((name) => !/package\.json|react|vue/.test(name))
+  .map((name) => name.replace('.', 'proviso'))
 let project: Project
 let served: ChildProcess | undefined
 
@@ -50,8 +53,11 @@ function modelUrl(): string {
 }
 
 /** Starts `npx proviso serve` on a free port; resolves with what it prints until it listens. */
-async function serve(env: Readonly<Record<string, string>> = {}): Promise<{ url: string; printed: string }> {
-  const args = ['proviso', 'serve', '--port', '0', '--store', 'sqlite:runs.db']
+async function serve(
+  env: Readonly<Record<string, string>> = {},
+  store = 'sqlite:runs.db',
+): Promise<{ url: string; printed: string }> {
+  const args = ['proviso', 'serve', '--port', '0', '--store', store]
   const { PATH, HOME } = process.env
   const child = spawn('npx', args, {
     cwd: project.folder,
@@ -111,9 +117,8 @@ describe('the default install', { timeout }, () => {
   })
 
   it('imports every entry point, React and Vue excepted', async () => {
-    const names = Object.keys(manifest.exports).filter((name) => !/package\.json|react|vue/.test(name))
     const program = `
-      for (const name of ${JSON.stringify(names)}) await import(name.replace('.', 'proviso'))
+      for (const name of ${JSON.stringify(entryPoints)}) await import(name)
       console.log('"loaded"')`
     expect(await project.run('entries.mjs', program)).toBe('loaded')
   })
@@ -162,6 +167,60 @@ describe('a missing package', { timeout }, () => {
         'Run `npm install @modelcontextprotocol/client@2`',
       ],
     ])
+  })
+})
+
+describe('without fastify and libsql', { timeout }, () => {
+  /** As `--omit=optional` leaves the project. */
+  const hidden = ['fastify', 'libsql']
+  const move = (from: string, to: string) => {
+    for (const name of hidden) {
+      const path = (end: string) => join(project.folder, 'node_modules', `${name}${end}`)
+      renameSync(path(from), path(to))
+    }
+  }
+  beforeAll(() => move('', '-hidden'))
+  afterAll(() => move('-hidden', ''))
+
+  it('loads every entry point, runs in memory, and names the package where it is needed', async () => {
+    const program = `
+      for (const name of ${JSON.stringify(entryPoints)}) await import(name)
+      import { createApp, defineCapability } from 'proviso'
+      import { createServer } from 'proviso/server'
+      const attempt = (act) => act().then(() => 'no error', ({ code, message, hint }) => [code, message, hint])
+      const line = { type: 'object', properties: { line: { type: 'string' } }, required: ['line'] }
+      const write = defineCapability({ id: 'write', input: { type: 'object' }, output: line, run: () => ({ line: 'Tea.' }) })
+      const app = await createApp({ capabilities: [write] })
+      const server = createServer({ app, auth: { token: 'secret-token-of-the-test' } })
+      console.log(JSON.stringify([
+        (await app.run({ objective: 'A line', output: line })).output,
+        await attempt(() => server.listen({ port: 0 })),
+        await attempt(() => server.fetch(new Request('http://localhost/health'))),
+        await attempt(() => createApp({ store: 'sqlite:runs.db' })),
+      ]))
+      await server.close()
+      await app.close()`
+    const noFastify = [
+      'option/invalid',
+      'Cannot serve HTTP: the package fastify is not installed',
+      'Run `npm install fastify@5`',
+    ]
+    expect(await project.run('omitted.mjs', program)).toEqual([
+      { line: 'Tea.' },
+      noFastify,
+      noFastify,
+      [
+        'option/invalid',
+        'Cannot open a SQLite store: the package libsql is not installed',
+        'Run `npm install libsql@0.5`',
+      ],
+    ])
+    expect(hidden).toEqual(Object.keys(manifest.optionalDependencies).filter((name) => !/^light-/.test(name)))
+  })
+
+  it('`npx proviso serve` names the package', { timeout: 120_000 }, async () => {
+    await expect(serve()).rejects.toThrow('npm install libsql@0.5')
+    await expect(serve({}, 'memory:')).rejects.toThrow('npm install fastify@5')
   })
 })
 

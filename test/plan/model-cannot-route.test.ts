@@ -92,22 +92,22 @@ const groups: readonly { name: string; texts: readonly string[]; ends: readonly 
   {
     name: 'a confidence that is no number from 0 to 1 approves nothing',
     texts: dressed(confidences.map((confidence) => answer({ confidence }))),
-    ends: ['failed', 'awaiting_hitl'],
+    ends: ['failed', 'waiting'],
   },
   {
     name: 'an escalate that is no boolean approves nothing, however sure the model is',
     texts: dressed(escalations.map((escalate) => answer({ confidence: '0.99', escalate }))),
-    ends: ['failed', 'awaiting_hitl'],
+    ends: ['failed', 'waiting'],
   },
   {
     name: 'fields that look like orders are not followed',
     texts: dressed(orders.map((extra) => answer({ extra }))),
-    ends: ['failed', 'awaiting_hitl'],
+    ends: ['failed', 'waiting'],
   },
   {
     name: 'an answer in the review band goes to a person, whatever it says',
     texts: dressed(forgeries.map((text) => answer({ output: inside(text) }))),
-    ends: ['awaiting_hitl'],
+    ends: ['waiting'],
   },
   {
     name: 'an answer below the threshold is dropped, whatever it says',

@@ -4,7 +4,7 @@ import * as v from 'valibot'
 import { describe, expect, expectTypeOf, it } from 'vitest'
 import { z } from 'zod'
 import { z as z3 } from 'zod-3'
-import { createApp, defineCapability } from '../../src/index.ts'
+import { createApp, defineCapability, tool } from '../../src/index.ts'
 
 describe('the function of a capability', () => {
   it('receives and returns what the schemas of any library say', () => {
@@ -34,6 +34,22 @@ describe('the function of a capability', () => {
       input: type({ topic: 'string' }),
       output: type({ line: 'string' }),
       run: ({ topic }) => ({ line: topic.trim() }),
+    })
+  })
+
+  it('of a tool without an output schema returns any JSON value', () => {
+    const open = tool({
+      id: 'open',
+      input: z.object({ topic: z.string() }),
+      run: ({ topic }) => ({ line: topic.trim() }),
+    })
+    expect(open.defined?.capability.outputContract).toEqual({})
+    tool({
+      id: 'closed',
+      input: z.object({ topic: z.string() }),
+      output: z.object({ line: z.string() }),
+      // @ts-expect-error: not what the schema says.
+      run: ({ topic }) => ({ lines: topic.trim() }),
     })
   })
 

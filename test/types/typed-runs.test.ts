@@ -5,6 +5,8 @@ import * as v from 'valibot'
 import { describe, expect, expectTypeOf, it } from 'vitest'
 import { z } from 'zod'
 import { z as z3 } from 'zod-3'
+import { useRun } from '../../src/client/hooks/react.ts'
+import type { Client, RunResult as ClientResult } from '../../src/client/index.ts'
 import {
   type App,
   type CompletedRun,
@@ -101,7 +103,32 @@ describe('the types of a run', () => {
       }
       if (result.status === 'failed') return [result.failure, result.error.message, result.issues]
       if (result.status === 'cancelled') return result.runId
-      return result.asks.map(({ question }) => question)
+      expectTypeOf(result.status).toEqualTypeOf<'waiting'>()
+      expectTypeOf(result.asks).toEqualTypeOf<readonly OpenAsk[]>()
+      return result.paused?.reason ?? result.asks.map(({ question }) => question)
+    }
+    expect(typed).toBeTypeOf('function')
+    expectTypeOf<RunResult['status']>().toEqualTypeOf<'completed' | 'failed' | 'waiting' | 'cancelled'>()
+    // The client has the same union.
+    expectTypeOf<ClientResult<Json>['status']>().toEqualTypeOf<RunResult['status']>()
+  })
+
+  it('of every way to a result are the same, in a client and a hook, too', () => {
+    const typed = async (app: App, client: Client) => {
+      expectTypeOf(await app.run({ ...tea, output: Line })).toEqualTypeOf<RunResult<{ line: string }>>()
+      expectTypeOf(await app.result('r')).toEqualTypeOf<RunResult>()
+      const attached = await app.attach('r', { output: jsonLine })
+      expectTypeOf(await attached.result()).toEqualTypeOf<RunResult<{ line: string }>>()
+      const remote = await client.runs.start({ ...tea, output: Line })
+      expectTypeOf(await remote.result()).toEqualTypeOf<ClientResult<{ line: string }>>()
+      const view = useRun(client, 'r', { output: Line })
+      if (view.status === 'completed') expectTypeOf(view.output).toEqualTypeOf<{ line: string }>()
+      if (view.status === 'waiting') expectTypeOf(view.paused?.reason).toEqualTypeOf<string | undefined>()
+      const result = await remote.result()
+      // @ts-expect-error: a name of the wire
+      if (result.status === 'awaiting_hitl') return result
+      // @ts-expect-error: only a waiting run has asks
+      return result.asks
     }
     expect(typed).toBeTypeOf('function')
   })
@@ -216,7 +243,7 @@ describe('a typed run', () => {
     await using app = await createApp({ capabilities: [write] })
     const { id } = await app.start({ ...tea, output: Line, approve: 'final' }, { runId: 'r' })
     const waiting = await (await app.attach(id)).result()
-    expect(waiting).toMatchObject({ status: 'awaiting_hitl', asks: [{ kind: 'final' }] })
+    expect(waiting).toMatchObject({ status: 'waiting', asks: [{ kind: 'final' }] })
     const run = await app.attach(id, { output: Line })
     await expect(run.output()).rejects.toMatchObject({ code: 'run/waiting' })
     let asks = 0
@@ -226,6 +253,52 @@ describe('a typed run', () => {
         : ask.edit({ by: 'ann', value: { line: 'Tea.' } }))
     expect([asks, await run.output()]).toEqual([2, { line: 'Tea.' }])
     await expect(app.attach('unknown')).rejects.toMatchObject({ code: 'run/missing' })
+  })
+
+  it('waits with asks that can be answered, or says why it is paused, whichever way it is read', async () => {
+    await using app = await createApp({ capabilities: [write] })
+    const first = await app.run({ ...tea, output: Line, approve: 'final' })
+    expect(first).toMatchObject({
+      status: 'waiting',
+      asks: [{ kind: 'final', value: { line: expect.any(String) } }],
+    })
+    expect('paused' in first).toBe(false)
+    const attached = await app.attach(first.runId, { output: Line })
+    for (const again of [await attached.result(), await app.result(first.runId)])
+      expect(again).toMatchObject({ status: 'waiting', openAsks: first.openAsks })
+    const [ask] = first.asks ?? []
+    await expect(attached.output()).rejects.toThrow(`it waits for a person: ${ask?.question}`)
+    await ask?.approve({ by: 'ann' })
+    expect(await attached.result()).toMatchObject({ status: 'completed', output: { line: 'Time for tea.' } })
+
+    const pause = {
+      id: 'hold',
+      trigger: { kind: 'onStart' },
+      action: { type: 'pause', reason: 'Lunch' },
+    } as const
+    const held = await app.run({ ...tea, output: Line, policies: { runtime: [pause] } })
+    expect(held).toMatchObject({
+      status: 'waiting',
+      asks: [],
+      paused: { reason: 'Lunch', quarantined: false, hint: expect.stringContaining('app.resume') },
+    })
+    expect(await app.store.head(held.runId)).toMatchObject({ status: 'awaiting_human' })
+    await app.cancel(held.runId, { by: 'ann' })
+    expect(await app.result(held.runId)).toMatchObject({
+      status: 'cancelled',
+      issues: [{ code: 'run/cancelled' }],
+    })
+  })
+
+  it('read with a JSON Schema is checked by it', async () => {
+    await using app = await createApp({ capabilities: [write] })
+    const { id } = await app.start({ ...tea, output: Line })
+    const price = { type: 'object', properties: { price: { type: 'number' } }, required: ['price'] } as const
+    const run = await app.attach(id, { output: price })
+    expectTypeOf(run).toEqualTypeOf<RunHandle<{ price: number }>>()
+    expect(await run.result()).toMatchObject({ status: 'failed', failure: 'contract/unmet' })
+    await expect(run.output()).rejects.toMatchObject({ code: 'run/failed' })
+    expect(await (await app.attach(id, { output: jsonLine })).output()).toEqual({ line: 'Time for tea.' })
   })
 
   it('passes the answer through the validator, which converts and refuses', async () => {
@@ -314,6 +387,42 @@ describe('a typed run', () => {
     await cancelled.result()
     await cancelled.cancel({ by: 'ann' })
     await expect(cancelled.output()).rejects.toMatchObject({ code: 'run/cancelled' })
+  })
+
+  it('takes formats and patterns that only the library can check, and checks them', async () => {
+    const Ids = z.object({
+      a: z.ulid(),
+      b: z.ipv6(),
+      c: z.string().regex(/^(?=.*\d)\w+$/),
+      d: z.email(),
+      e: z.iso.duration(),
+      format: z.nanoid(),
+    })
+    const good = { a: '01ARZ3NDEKTSV4RRFFQ69G5FAV', b: '::1', c: 'a1', d: 'ann@example.org', e: 'P1D' }
+    const given = { ...good, format: 'V1StGXR8_Z5jdHi6B-myT' }
+    const make = defineCapability({
+      id: 'make',
+      input: z.object({ pick: z.ulid() }),
+      output: z.object({ ...Ids.shape, c: z.string() }),
+      run: ({ pick }) => ({ ...given, c: pick === good.a ? 'a1' : 'none' }),
+    })
+    await using app = await createApp({ capabilities: [make] })
+    const start = (pick: string) => app.run({ objective: 'Ids', inputs: { pick }, output: Ids })
+    expect(await start(good.a)).toMatchObject({ status: 'completed', output: given })
+    // No digit: the pattern of the answer looks ahead for one.
+    expect(await start('01ARZ3NDEKTSV4RRFFQ69G5FAW')).toMatchObject({
+      status: 'failed',
+      issues: [{ at: { pointer: '/c' }, code: 'schema/standard' }],
+    })
+    expect(await start('x')).toMatchObject({ status: 'failed', failure: 'plan/rejected' })
+    expect(
+      defineCapability({
+        id: 'ark',
+        input: type({ at: 'string.numeric.parse' }),
+        output: Line,
+        run: () => ({ line: '' }),
+      }).capability.inputContract,
+    ).toMatchObject({ properties: { at: { type: 'string' } } })
   })
 
   it('that lacks an input fails with an issue whose hint names the capability and the input', async () => {

@@ -26,6 +26,8 @@ interface ViewFields {
   readonly nodes: readonly NodeView[]
   /** Asks that wait for a person, with the ways to decide them. */
   readonly asks: readonly OpenAsk[]
+  /** Why the run continues only when it is resumed; absent unless it is paused. */
+  readonly paused?: { readonly reason: string }
   /** Follows the run again, after `disconnected`. */
   readonly reconnect: () => void
 }
@@ -35,7 +37,7 @@ export type RunView<Output> = ViewFields & Ending<Output>
 
 type Ending<Output> =
   | {
-      /** `idle`: no run; `connecting`: no event yet; `waiting`: an ask is open. */
+      /** `idle`: no run; `connecting`: no event yet; `waiting`: an ask is open, or the run is paused. */
       readonly status: 'idle' | 'connecting' | 'running' | 'waiting'
       readonly output?: undefined
       readonly error?: undefined
@@ -152,7 +154,7 @@ interface Fold {
   /** Sequence number of the last event. */
   last(): number
   isWaiting(): boolean
-  read(): Pick<ViewFields, 'events' | 'nodes' | 'asks'>
+  read(): Pick<ViewFields, 'events' | 'nodes' | 'asks' | 'paused'>
 }
 
 /** Folds the events of a run into what is shown. */
@@ -160,29 +162,51 @@ function createFold(client: Client): Fold {
   const events: RunEvent[] = []
   const nodes = new Map<string, NodeView>()
   const open = new Map<string, Ask>()
+  let paused: ViewFields['paused']
   return {
     add(event) {
       events.push(event)
       trackAsks(open, event)
+      paused = trackPause(paused, event)
       if (event.type === 'nodes_reopened' || event.type === 'plan_generated') reopen(nodes, event)
       const node = toNode(event)
       if (node) nodes.set(node.id, node)
     },
     last: () => events.at(-1)?.id ?? 0,
-    isWaiting: () => open.size > 0,
+    isWaiting: () => open.size > 0 || paused !== undefined,
     read: () => ({
       events: [...events],
       nodes: [...nodes.values()],
       asks: [...open.values()].map((ask) => toOpenAsk(ask, client.asks)),
+      ...(paused && { paused }),
     }),
   }
+}
+
+/** A policy or a quarantine pauses a run until it is resumed or ends. */
+function trackPause(paused: ViewFields['paused'], { type, payload }: RunEvent): ViewFields['paused'] {
+  if (type === 'quarantined') return { reason: (payload as { readonly reason: string }).reason }
+  if (type === 'policy_triggered') {
+    const { policyId, actionDetails } = payload as {
+      readonly policyId: string
+      readonly actionDetails: { readonly type: string; readonly reason?: string }
+    }
+    if (actionDetails.type !== 'pause') return paused
+    return { reason: actionDetails.reason ?? `Policy "${policyId}" paused the run` }
+  }
+  return type === 'complete' || (type === 'plan_generated' && isResumed(payload)) ? undefined : paused
+}
+
+function isResumed(payload: RunEvent['payload']): boolean {
+  const { metadata } = payload as { readonly metadata?: { readonly resumed?: unknown } }
+  return Boolean(metadata?.resumed)
 }
 
 /** Nodes that run again are not completed any more; a new plan may not have them at all. */
 function reopen(nodes: Map<string, NodeView>, { type, payload }: RunEvent): void {
   if (type === 'plan_generated') {
-    const { metadata } = payload as { readonly metadata?: { readonly resumed?: unknown } }
-    if (!metadata?.resumed) for (const [id, { status }] of nodes) if (status !== 'completed') nodes.delete(id)
+    if (!isResumed(payload))
+      for (const [id, { status }] of nodes) if (status !== 'completed') nodes.delete(id)
     return
   }
   const { nodes: ids } = payload as { readonly nodes?: readonly string[] }

@@ -9,6 +9,7 @@ import {
   type CapabilitySchema,
   type DefinedCapability,
   defineCapability,
+  type ToolDefinition,
 } from './define-capability.ts'
 
 type ToolOptions = Omit<ToolUse, 'capabilityId'>
@@ -56,23 +57,27 @@ export interface AgentDefinition<
  * tool({ id: 'send', input, output, sideEffect: true, approval: 'always', run: (mail) => post(mail) })
  * tool('crm.lookup', { maxCalls: 3 })
  */
-export function tool<const I extends CapabilitySchema, const O extends CapabilitySchema>(
-  definition: CapabilityDefinition<I, O> & ToolOptions,
-): Tool
 export function tool(capability: DefinedCapability | string, options?: ToolOptions): Tool
+// The last one, because compilers report the mistakes of the last overload.
+export function tool<const I extends CapabilitySchema, const O extends CapabilitySchema = true>(
+  definition: ToolDefinition<I, O> & ToolOptions,
+): Tool
 export function tool(given: object | string, options: ToolOptions = {}): Tool {
   if (typeof given === 'string') return { use: { ...options, capabilityId: given } }
   if (isDefined(given))
     return { use: { ...options, capabilityId: given.capability.capabilityId }, defined: given }
-  const { name, description, approval, maxCalls, ...definition } = given as CapabilityDefinition & ToolOptions
+  const { name, description, approval, maxCalls, timeoutMs, ...definition } = given as CapabilityDefinition &
+    ToolOptions
   const summary = description === undefined ? {} : { summary: description }
-  const defined = defineCapability({ ...summary, ...definition } as CapabilityDefinition)
+  const open = 'outputContract' in definition ? {} : { output: {} }
+  const defined = defineCapability({ ...open, ...summary, ...definition } as CapabilityDefinition)
   return {
     use: {
       capabilityId: defined.capability.capabilityId,
       ...(name !== undefined && { name }),
       ...(approval !== undefined && { approval }),
       ...(maxCalls !== undefined && { maxCalls }),
+      ...(timeoutMs !== undefined && { timeoutMs }),
     },
     defined,
   }

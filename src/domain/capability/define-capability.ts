@@ -13,6 +13,7 @@ import {
 import type { Capability, ContractSide } from '../capability.ts'
 import type { Feedback } from '../feedback.ts'
 import type { ParseIssue } from '../parse/issue-table.ts'
+import { relaxSchema } from '../parse/parsed.ts'
 import type { Bundle } from '../ports/dispatcher.ts'
 import { parseCapability } from './parse-capability.ts'
 
@@ -92,6 +93,12 @@ export type CapabilityDefinition<
   I extends CapabilitySchema = CapabilitySchema,
   O extends CapabilitySchema = CapabilitySchema,
 > = CapabilityFields<I, O> & (ShortNames<I, O> | WireNames<I, O>)
+
+/** The fields of a tool that is defined in place: its result may be any JSON value. */
+export type ToolDefinition<
+  I extends CapabilitySchema = CapabilitySchema,
+  O extends CapabilitySchema = CapabilitySchema,
+> = CapabilityFields<I, O> & ((Omit<ShortNames<I, O>, 'output'> & { readonly output?: O }) | WireNames<I, O>)
 
 /** Validators of other libraries: they convert inputs, and check what JSON Schema cannot express. */
 interface Validators {
@@ -204,7 +211,7 @@ function separateValidators(given: Given): { readonly data: Given; readonly vali
 /** Plans are proven with JSON Schemas, so every schema needs one. */
 function toJsonSchema(schema: StandardSchemaV1, given: Given, side: 'input' | 'output'): JsonSchema {
   const converted = standardJsonSchema(schema)
-  if (converted !== undefined) return converted
+  if (converted !== undefined) return relaxSchema(converted)
   const { vendor } = schema['~standard']
   throw new ProvisoError(
     'option/invalid',

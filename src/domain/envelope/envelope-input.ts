@@ -10,6 +10,7 @@ import {
   whatToInstall,
 } from '../../schema/standard.ts'
 import type { Condition, Constraint } from '../contract.ts'
+import { relaxSchema } from '../parse/parsed.ts'
 import type { Draft, DraftNode, Limits, Source } from '../plan.ts'
 import type { PlannerPolicy, Policies, RaoPolicy, RuntimePolicy } from '../policy.ts'
 import type { ModelSettings } from '../settings/model-settings.ts'
@@ -76,11 +77,14 @@ export interface DraftInput extends Omit<Draft, 'nodes' | 'output' | 'metadata'>
   readonly metadata?: { readonly [key: string]: unknown }
 }
 
+/** Values by name. Types of interfaces have no index signature, so every object is taken that is no list and no function. */
+type InputValues = { readonly [name: string]: unknown } | (object & { readonly length?: never })
+
 interface EnvelopeFields {
   /** What the run has to achieve, in words. Planners and models read it. */
   readonly objective: string
   /** Values for the capabilities, by name; they must be JSON. */
-  readonly inputs?: { readonly [name: string]: unknown }
+  readonly inputs?: InputValues
   /** Facts and limits of this request: `deadlineMs`, `maxCalls`, `maxCostUsd`, `threadId`, … */
   readonly constraints?: Limits & { readonly [name: string]: unknown }
   /** What plans may look like, how the run reacts to events, and where people are asked. */
@@ -198,7 +202,7 @@ function withApproval(policies: unknown, approve: unknown): unknown {
 /** Plans are proven with JSON Schemas, so every schema needs one. */
 function toJsonSchema(schema: StandardSchemaV1): JsonSchema {
   const converted = standardJsonSchema(schema)
-  if (converted !== undefined) return converted
+  if (converted !== undefined) return relaxSchema(converted)
   throw new ProvisoError(
     'envelope/invalid',
     `Cannot use the envelope: the output schema of ${schema['~standard'].vendor} has no JSON Schema`,

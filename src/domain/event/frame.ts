@@ -6,6 +6,7 @@ import { failureError, nodeError, rejectionError, validationErrors } from '../er
 import type { EventType, JournalEvent } from '../event.ts'
 import type { TurnEnd, TurnPartial, TurnStart } from '../loop-facts.ts'
 import { type AttemptResult, withoutRanges } from '../output.ts'
+import { markInternal } from '../plan/visible-nodes.ts'
 import type { FacetProvenance, Plan } from '../plan.ts'
 import type { Redactor } from '../redaction/redact.ts'
 
@@ -62,6 +63,12 @@ export function toFrame(event: JournalEvent, correlationId: string, redactor: Re
 /** What leaves otherwise than it is kept; everything else leaves as it is. */
 const leaving: { readonly [T in EventType]?: (event: JournalEvent<T>) => object } = {
   start: ({ runId, payload }) => ({ runId, ...payload }),
+  plan_generated: ({ payload }) => {
+    const { plan } = payload
+    // Only plans of pipelines have nodes that a compiler inserted.
+    if (!plan?.metadata?.['pipeline']) return payload
+    return { ...payload, plan: { ...plan, nodes: markInternal(plan.nodes) } }
+  },
   plan_rejected: ({ payload }) => ({ ...payload, error: rejectionError(payload) }),
   // From the second turn on, the words may quote an answer.
   turn_start: ({ payload }) => (payload.rao && payload.turn > 1 ? withholdWords(payload) : payload),

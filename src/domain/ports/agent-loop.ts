@@ -19,6 +19,8 @@ export interface AgentTool {
   readonly outputSchema: JsonSchema
   readonly approval: Approval
   readonly maxCalls?: number
+  /** Most time of one call. */
+  readonly timeoutMs?: number
   readonly idempotent: boolean
   readonly sideEffect: boolean
   /** Its results are untrusted content. */
@@ -36,7 +38,7 @@ export interface AgentTool {
 }
 
 export interface ToolCall {
-  readonly tool: Pick<AgentTool, 'capabilityId' | 'outputSchema'>
+  readonly tool: Pick<AgentTool, 'capabilityId' | 'outputSchema' | 'timeoutMs'>
   /** Of an agent: its place in this loop, what it did so far, and whether its arguments come from untrusted content. */
   readonly agent?: {
     readonly at: AgentCall

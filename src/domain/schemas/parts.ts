@@ -37,6 +37,7 @@ export const toolSchema = {
         description: { type: 'string' },
         approval: { anyOf: [{ enum: ['never', 'always'] }, closed({ when: condition }, ['when'])] },
         maxCalls: count,
+        timeoutMs: count,
       },
       ['capabilityId'],
     ),

@@ -48,7 +48,7 @@ describe('the asks that a pipeline may raise without a limit', () => {
       input: [1, 2, 3, 4, 5],
     })
     expect(ran.failure).toBeUndefined()
-    expect(ran.status).toBe('awaiting_hitl')
+    expect(ran.status).toBe('waiting')
   })
 })
 
@@ -102,6 +102,6 @@ it('hitlRequiredFor may name a node of a body: no warning', async () => {
   const body = { nodes: [{ id: 'w', capabilityId: 'dbl', inputs: { x: { input: '/item' } } }] }
   const nodes = [{ id: 'each', inputs: { items: { value: [1] } }, map: {}, body }]
   const begun = await app.run(given, { draft: { nodes, output: { node: 'each' } } })
-  expect(begun.status).toBe('awaiting_hitl')
+  expect(begun.status).toBe('waiting')
   expect(begun.warnings ?? []).toEqual([])
 })

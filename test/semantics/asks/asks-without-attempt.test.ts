@@ -39,7 +39,7 @@ describe('a node whose input does not satisfy its contract', () => {
     const calls: Json[] = []
     const app = await open({ capabilities: reading(calls) })
     const { runId, status } = await app.run(given, { draft: draft(node) })
-    expect(status).toBe('awaiting_hitl')
+    expect(status).toBe('waiting')
     const [ask] = await app.store.asks({ runId, status: 'pending' })
     expect(ask).toMatchObject({
       kind: 'failure',

@@ -78,7 +78,7 @@ describe('an ask about a failure', () => {
   it('is raised for every node where the envelope says onNodeFail: ask', async () => {
     const app = await open({ capabilities: [wrong()] })
     const asking = await app.run(envelope({ policies: { onNodeFail: 'ask' } }), { draft: draft() })
-    expect(asking.status).toBe('awaiting_hitl')
+    expect(asking.status).toBe('waiting')
     expect((await app.run(envelope(), { draft: draft() })).status).toBe('failed')
     await expect(app.run(envelope({ policies: { onNodeFial: 'ask' } }), { draft: draft() })).rejects.toThrow(
       /onNodeF/,

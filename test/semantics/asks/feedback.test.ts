@@ -60,7 +60,7 @@ describe('a rejected answer', () => {
     const first = await openAsk(app, runId)
     expect(first).toMatchObject({ producers: ['write'], rejectAction: { type: 'retry' } })
     const waiting = await reject(app, runId, { note: 'Shorter' })
-    expect(waiting.status).toBe('awaiting_hitl')
+    expect(waiting.status).toBe('waiting')
     expect(calls.map(({ feedback }) => feedback)).toEqual([
       [],
       [
@@ -91,7 +91,7 @@ describe('a rejected answer', () => {
     const app = await open({ capabilities: [writer(calls)] })
     const { runId } = await app.run(approved(), { draft })
     for (let round = 1; round <= 3; round++)
-      expect(await reject(app, runId, { note: `no ${round}` })).toMatchObject({ status: 'awaiting_hitl' })
+      expect(await reject(app, runId, { note: `no ${round}` })).toMatchObject({ status: 'waiting' })
     expect((await openAsk(app, runId)).rejectActions).not.toContain('retry')
     expect(await reject(app, runId)).toMatchObject({ status: 'failed', failure: 'ask/rejected' })
     expect(calls).toHaveLength(4)
@@ -196,7 +196,7 @@ describe('a rejected answer', () => {
       await leave(desk)
       expect(calls).toHaveLength(1)
       const second = await open({ store, capabilities: [writer(calls)] })
-      expect((await second.result(runId)).status).toBe('awaiting_hitl')
+      expect((await second.result(runId)).status).toBe('waiting')
       expect(calls[1]?.feedback).toMatchObject([{ note: 'Shorter', value: { text: 'write 1' } }])
       await answer(second, runId, 'approve')
       expect(await second.result(runId)).toMatchObject({ output: { text: 'write 2' } })

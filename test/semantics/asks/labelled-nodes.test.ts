@@ -123,7 +123,7 @@ async function begin(kind: string, more: object = {}) {
 describe.each(Object.keys(drafts))('%s that hitlRequiredFor names', (kind) => {
   it('is held for approval before what follows it runs', async () => {
     const { app, begun, calls, runId } = await begin(kind)
-    expect(begun.status).toBe('awaiting_hitl')
+    expect(begun.status).toBe('waiting')
     const asks = await app.store.asks({ runId })
     expect(asks.map((ask) => ask.kind)).toEqual(['approval'])
     expect(calls).not.toContain('send')
@@ -138,7 +138,7 @@ describe.each(Object.keys(drafts))('%s that hitlRequiredFor names', (kind) => {
     const { app, calls, runId } = await begin(kind)
     const before = calls.length
     const again = await reply(app, runId, { decision: 'reject', note: 'longer' })
-    expect(again.status).toBe('awaiting_hitl')
+    expect(again.status).toBe('waiting')
     expect(calls.length).toBe(2 * before)
     expect(calls).not.toContain('send')
     const events = await journal(app, runId)
@@ -219,7 +219,7 @@ describe('a rejected routing node', () => {
     await expect.poll(() => waiting.length).toBe(2)
     expect(calls).toEqual(['k', 'k'])
     waiting[1]?.()
-    expect(await app.result(runId)).toMatchObject({ status: 'awaiting_hitl' })
+    expect(await app.result(runId)).toMatchObject({ status: 'waiting' })
     // "a!!" now, so the other way is taken.
     expect(await reply(app, runId, {})).toMatchObject({
       status: 'completed',
@@ -275,7 +275,7 @@ describe('a label that no node has', () => {
     const { capabilities } = workers()
     const app = await open({ capabilities })
     const done = await app.run(wanted(['eahc']), { draft: draftOf(drafts['a map'] ?? []) })
-    expect(done.status).toBe('awaiting_hitl')
+    expect(done.status).toBe('waiting')
     expect(done.warnings).toEqual([
       expect.objectContaining({
         code: 'plan/policy-label',

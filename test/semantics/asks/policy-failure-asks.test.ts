@@ -27,7 +27,7 @@ describe('a policy that asks about an invalid output', () => {
     const app = await open({ capabilities: [write] })
     const given = envelope({ policies: asking({ rationale: 'Is this right?' }) })
     const { runId, status } = await app.run(given, { draft: draft({ retry: { max: 1 } }) })
-    expect(status).toBe('awaiting_hitl')
+    expect(status).toBe('waiting')
     expect(await pending(app, runId)).toMatchObject({
       kind: 'failure',
       nodeId: 'write',
@@ -131,7 +131,7 @@ describe('a policy that asks about an invalid output', () => {
     const { runId } = await app.run(envelope({ policies }), { draft: draft({ retry: { max: 1 } }) })
     expect((await pending(app, runId)).decisions).toEqual(['approve', 'edit', 'answer', 'reject'])
     await answer(app, runId, 'approve')
-    expect((await app.result(runId)).status).toBe('awaiting_human')
+    expect(await app.result(runId)).toMatchObject({ status: 'waiting', paused: {} })
     await app.resume(runId, { by: 'ann' })
     expect(await app.result(runId)).toMatchObject({ status: 'completed', output: { text: 'Tea' } })
   })
@@ -211,7 +211,7 @@ describe('a policy that asks inside a map', () => {
       const app = await open({ capabilities: [write] })
       const nodes = [{ ...map.nodes[0]!, contracts }]
       const started = await app.run(listed(policies), { draft: { nodes, output } })
-      expect(started, JSON.stringify(started)).toMatchObject({ status: 'awaiting_hitl' })
+      expect(started, JSON.stringify(started)).toMatchObject({ status: 'waiting' })
       const { runId } = started
       expect(await pending(app, runId)).toMatchObject({ kind: 'failure', nodeId: 'each', issues: [{}] })
       await reject(app, runId, { rejectAction: 'retry' })

@@ -99,10 +99,10 @@ describe.each([
 ])('after a restart, an accepted call %s', (_, capability: Members) => {
   it('is waited for: no ask, no second call, and the callback counts once', async () => {
     const store = createMemoryStore()
-    const dying = await accepted({ store, leaseMs: 200 }, { capability, envelope: awake })
+    const dying = await accepted({ store, leaseMs: 2_000 }, { capability, envelope: awake })
     const { runId, received, key, later } = dying
     await leave(dying.app)
-    const heir = await serveAgents({ store, leaseMs: 200 })
+    const heir = await serveAgents({ store, leaseMs: 2_000 })
     // What only the process that has the run can append.
     await until(heir.app, runId, 'timer_fired')
     expect((await heir.app.store.asks({ runId })).length).toBe(0)
@@ -119,7 +119,7 @@ describe.each([
     onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
     const options: Options = {
       store: `sqlite:${join(folder, 'runs.db')}`,
-      leaseMs: 200,
+      leaseMs: 2_000,
       http: { secretKeys: ['ab'.repeat(32)] },
     }
     const dying = await accepted(options, { capability })
@@ -134,9 +134,9 @@ describe.each([
 
   it('times out at the deadline it had, wherever it is waited for', async () => {
     const store = createMemoryStore()
-    const dying = await accepted({ store, leaseMs: 200 }, { capability, node: { timeoutMs: 2_500 } })
+    const dying = await accepted({ store, leaseMs: 2_000 }, { capability, node: { timeoutMs: 2_500 } })
     await leave(dying.app)
-    const { app } = await serveAgents({ store, leaseMs: 200 })
+    const { app } = await serveAgents({ store, leaseMs: 2_000 })
     expect(await app.result(dying.runId)).toMatchObject({ status: 'failed', failure: 'attempt/timed_out' })
     expect(dying.later.received).toHaveLength(1)
     await inOrder(app, dying.runId)
@@ -191,7 +191,7 @@ describe('a callback that comes after the run has moved on', () => {
     )
     expect((await post(received, { key, body: { error: { message: 'Out of paper' } } })).status).toBe(200)
     await until(app, runId, 'hitl_request')
-    expect((await app.result(runId)).status).toBe('awaiting_hitl')
+    expect((await app.result(runId)).status).toBe('waiting')
     await answer(app, runId, 'approve')
     let accepts = 0
     for await (const event of app.watch(runId))

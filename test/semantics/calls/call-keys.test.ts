@@ -38,7 +38,7 @@ describe.each(Object.entries(directives))('%s, rejected', (_, asked) => {
     const [ask] = await app.store.asks({ runId, status: 'pending' })
     const { requestId = '', valueHash = '' } = ask ?? {}
     await app.reply(runId, { requestId, valueHash, decision: 'reject', rejectAction, by: 'ann' })
-    expect((await app.result(runId)).status).toBe('awaiting_hitl')
+    expect((await app.result(runId)).status).toBe('waiting')
     await answer(app, runId, 'approve')
     expect(await app.result(runId)).toMatchObject({ status: 'completed', output: { text: 'text 2' } })
     expect(keys).toHaveLength(2)
@@ -57,7 +57,7 @@ it('a node that is only resumed is called again under its key', async () => {
   const { id: runId } = await app.start(envelope({ policies: { runtime: [pause] } }), { draft })
   await begun
   await app.trigger(runId, { policyId: 'hold', by: 'ann' })
-  expect((await app.result(runId)).status).toBe('awaiting_human')
+  expect(await app.result(runId)).toMatchObject({ status: 'waiting', paused: {} })
   await app.resume(runId, { by: 'ann' })
   expect(await app.result(runId)).toMatchObject({ status: 'completed', output: { text: 'text 2' } })
   expect(keys).toEqual([keys[0], keys[0]])

@@ -92,7 +92,7 @@ describe.each(plans)('a new plan while a call hangs: %s', (_, draft) => {
     ['is not idempotent', { idempotent: false }],
   ])('what %s waits for a person, who has it done again under the same key', async (__, more) => {
     const { app, runId, calls, result } = await replanned(more, draft)
-    expect(result.status).toBe('awaiting_hitl')
+    expect(result.status).toBe('waiting')
     expect(calls).toHaveLength(1)
     const [ask] = await app.store.asks({ runId, status: 'pending' })
     expect(ask).toMatchObject({ kind: 'unknown_outcome', nodeId: 'pay', value: { topic: 'tea' } })
@@ -154,7 +154,7 @@ describe('a plan with other calls of the same capability', () => {
         planner: planner({ nodes: [pay('a', 'ann')] }, { nodes: [pay('b', 'ben')] }),
       },
     )
-    expect(result.status).toBe('awaiting_hitl')
+    expect(result.status).toBe('waiting')
     const [ask] = await app.store.asks({ runId, status: 'pending' })
     expect(ask).toMatchObject({
       kind: 'side_effect',
@@ -249,7 +249,7 @@ describe('an agent that has accepted a call (202) when a new plan is made', () =
 
   it('is not called again where that must not be, and its callback closes the ask', async () => {
     const { app, runId, key, later, received } = await accepted({ idempotent: false })
-    expect((await app.result(runId)).status).toBe('awaiting_hitl')
+    expect((await app.result(runId)).status).toBe('waiting')
     expect(await app.store.asks({ runId, status: 'pending' })).toMatchObject([{ kind: 'unknown_outcome' }])
     expect((await post(received, { key })).status).toBe(200)
     expect((await post(received, { key })).status).toBe(409)

@@ -51,7 +51,7 @@ describe('a node that the search planner makes', () => {
     const { capability, calls } = fragile('write', 9)
     const app = await open({ capabilities: [capability] })
     const { runId, status: now } = await app.run(envelope({ policies: { onNodeFail: 'ask' } }))
-    expect(now).toBe('awaiting_hitl')
+    expect(now).toBe('waiting')
     expect(calls.count).toBe(3)
     const [ask] = await app.store.asks({ runId })
     expect(ask).toMatchObject({ kind: 'failure', issues: [{ message: expect.stringContaining('broke') }] })

@@ -114,7 +114,7 @@ describe('what a step says of an import holds', () => {
       throw new Error('down')
     }
     const done = await run(withImport(outer('on_fail: ask'), inner), down)
-    expect(done).toMatchObject({ status: 'awaiting_hitl' })
+    expect(done).toMatchObject({ status: 'waiting' })
     expect(done.started).toEqual(['x/q'])
   })
 

@@ -231,7 +231,7 @@ describe('an alternate whose answer breaks its own output contract', () => {
 
   it('raises an ask that cannot be approved where the node asks', async () => {
     const { done, asks } = await run([says('other', ['much too long'])], { onFail: 'ask' })
-    expect(done.status).toBe('awaiting_hitl')
+    expect(done.status).toBe('waiting')
     expect(asks).toMatchObject([{ kind: 'failure', decisions: ['edit', 'answer', 'reject'] }])
   })
 

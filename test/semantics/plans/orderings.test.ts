@@ -167,7 +167,7 @@ describe('outside the contract', () => {
     const condition = { in: [{ var: 'text' }, { var: 'text' }] }
     const policy = { id: 'p', trigger: { kind: 'onNodeComplete', condition }, action: { type: 'fail' } }
     const done = await app.run(envelope({ policies: { runtime: [policy] } }), { draft: one })
-    expect(done.status).toBe('awaiting_hitl')
+    expect(done.status).toBe('waiting')
     const [ask] = (await journal(app, done.runId)).filter(({ type }) => type === 'hitl_request')
     expect(JSON.stringify(ask)).toContain('cannot be decided')
   })

@@ -111,7 +111,7 @@ describe.each([
       draft(1),
       draft(2),
     ])
-    expect((await app.result(runId)).status).toBe('awaiting_hitl')
+    expect((await app.result(runId)).status).toBe('waiting')
     expect(await app.store.asks({ runId, status: 'pending' })).toMatchObject([
       { kind: 'side_effect', value: { x: 2 }, question: expect.stringContaining('other inputs') },
     ])
@@ -129,7 +129,7 @@ describe.each([
     const { app, runId, calls } = await replanned({ idempotent: false }, [draft(1), draft(2), draft(1)])
     await app.result(runId)
     await app.trigger(runId, { policyId: 'again', by: 'ann' })
-    expect((await app.result(runId)).status).toBe('awaiting_hitl')
+    expect((await app.result(runId)).status).toBe('waiting')
     expect(await app.store.asks({ runId, status: 'pending' })).toMatchObject([
       { kind: 'unknown_outcome', value: { x: 1 } },
     ])

@@ -108,7 +108,7 @@ describe('a node with the id of a completed one', () => {
       { nodes: [n('a', 1, { label: 'checked' }), m2] },
       { planner: { directives } },
     )
-    expect(result.status).toBe('awaiting_hitl')
+    expect(result.status).toBe('waiting')
   })
 
   it('runs again with all that was made from it', async () => {

@@ -27,7 +27,7 @@ const thresholds = { autoApproveAbove: 0.85, reviewLow: 0.5, reviewHigh: 0.85, s
 
 it.each([
   [0.95, 'auto_approve', 'completed'],
-  [0.6, 'human_review', 'awaiting_hitl'],
+  [0.6, 'human_review', 'waiting'],
   [0.2, 'suppress', 'failed'],
 ])('a confidence of %d is journalled as %s', async (confidence, decision, status) => {
   const seen = await decided(confidence)

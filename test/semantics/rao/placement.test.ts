@@ -34,7 +34,7 @@ const strict = (confidence: number, id = 'write') =>
 describe('a contract on a capability', () => {
   it.each([
     [0.97, 'auto_approve', 'completed'],
-    [0.9, 'human_review', 'awaiting_hitl'],
+    [0.9, 'human_review', 'waiting'],
     [0.2, 'suppress', 'failed'],
   ])('guards a plain node: confidence %d is %s', async (confidence, decision, status) => {
     const { run, decisions } = await ran({ capabilities: [strict(confidence)] })
@@ -46,7 +46,7 @@ describe('a contract on a capability', () => {
 
   it('guards plans of the search planner', async () => {
     const { run, decisions } = await ran({ capabilities: [strict(0.9)] }, {}, 'planned')
-    expect(run.status).toBe('awaiting_hitl')
+    expect(run.status).toBe('waiting')
     expect(decisions).toMatchObject([{ payload: { decision: 'human_review' } }])
   })
 
@@ -65,7 +65,7 @@ describe('a contract on a capability', () => {
     }
     const planner = modelPlanner({ provider, model: 'm' })
     const { run, decisions } = await ran({ capabilities: [strict(0.9)], planner }, {}, 'planned')
-    expect(run.status).toBe('awaiting_hitl')
+    expect(run.status).toBe('waiting')
     expect(decisions).toHaveLength(1)
     expect(prompts.join()).toContain('"capabilityId":"write"')
     expect(prompts.join()).not.toContain('0.95')
@@ -77,7 +77,7 @@ describe('a contract on a capability', () => {
     })
     const nodes = [{ id: 'write', capabilityId: 'first', alternates: ['write'] }]
     const { run, decisions } = await ran({ capabilities: [broken, strict(0.9)] }, {}, { nodes })
-    expect(run.status).toBe('awaiting_hitl')
+    expect(run.status).toBe('waiting')
     expect(decisions).toHaveLength(1)
     const fine = local('first', () => tea)
     const plain = await ran({ capabilities: [fine, strict(0.9)] }, {}, { nodes })
@@ -94,7 +94,7 @@ describe('a contract on a capability', () => {
       { id: 'write', capabilityId: 'write', kind: 'fallback' },
     ]
     const { run, decisions } = await ran({ capabilities: [broken, strict(0.9)] }, {}, { nodes })
-    expect(run.status).toBe('awaiting_hitl')
+    expect(run.status).toBe('waiting')
     expect(decisions).toMatchObject([{ nodeId: 'write', payload: { decision: 'human_review' } }])
   })
 
@@ -148,7 +148,7 @@ describe('a contract in policies.runtime', () => {
     ['nothing, which is every node', {}],
   ])('guards what its selector names: %s', async (_, selector) => {
     const { run, decisions } = await ran(plain(), guarded({ selector, rao: {} }))
-    expect(run.status).toBe('awaiting_hitl')
+    expect(run.status).toBe('waiting')
     expect(decisions).toMatchObject([{ nodeId: 'write', payload: { decision: 'human_review' } }])
   })
 
@@ -161,7 +161,7 @@ describe('a contract in policies.runtime', () => {
       }),
       { draft },
     )
-    expect(status).toBe('awaiting_hitl')
+    expect(status).toBe('waiting')
   })
 
   it('may be written as runtime.rao beside runtime.policies', async () => {
@@ -189,7 +189,7 @@ describe('a contract in policies.runtime', () => {
 
   it('guards plans of the search planner, by capability', async () => {
     const policies = guarded({ selector: { capabilityId: 'write' }, rao: {} })
-    expect((await ran(plain(), policies, 'planned')).run.status).toBe('awaiting_hitl')
+    expect((await ran(plain(), policies, 'planned')).run.status).toBe('waiting')
   })
 
   it.each([
@@ -287,7 +287,7 @@ describe('several contracts', () => {
     const { run, decisions } = await ran({ capabilities: [write] }, guarded({ rao: policy }), { nodes })
     const thresholds = { autoApproveAbove: 0.9, reviewLow: 0.4, reviewHigh: 0.85, suppressBelow: 0.4 }
     expect(decisions).toMatchObject([{ payload: { thresholds, type: 'verbalized' } }])
-    expect(run.status).toBe('awaiting_hitl')
+    expect(run.status).toBe('waiting')
   })
 
   it('are shown by the proof, with where they come from', async () => {
@@ -324,7 +324,7 @@ describe('several contracts', () => {
     const nodes = [{ id: 'write', capabilityId: 'write', data: { contract: false } }]
     expect(
       (await ran({ capabilities: [says('write', [rao(tea, 0.6)], { rao: {} })] }, {}, { nodes })).run.status,
-    ).toBe('awaiting_hitl')
+    ).toBe('waiting')
   })
 
   it('of policies can be replayed with other thresholds', async () => {
