@@ -29,7 +29,7 @@ export default defineConfig({
     })),
   },
   test: {
-    setupFiles: ['test/fixed-seed.ts'],
+    setupFiles: ['test/setup.ts'],
     projects: [
       {
         extends: true,

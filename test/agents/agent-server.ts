@@ -3,11 +3,11 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { serveAgent as serveAnyAgent } from 'proviso/agent'
-import { afterEach } from 'vitest'
 import { z } from 'zod'
 import { createMemoryStore } from '../../src/adapters/stores/memory/memory.ts'
 import type { HttpOptions, Store } from '../../src/index.ts'
 import { createServer, createToken } from '../../src/server/index.ts'
+import { afterEachTest } from '../cleanup.ts'
 import { leave, open } from '../journeys/support.ts'
 import { systemClock } from '../seams/base.ts'
 import { flexToken } from '../server/support.ts'
@@ -29,7 +29,7 @@ export const write = ({ topic }: { topic: string }) => ({ line: `Time for ${topi
 
 export const opened = new Set<{ close(options: { graceMs: number }): Promise<void> }>()
 const folders = new Set<string>()
-afterEach(async () => {
+afterEachTest(async () => {
   for (const each of opened) await each.close({ graceMs: 0 })
   opened.clear()
   for (const folder of folders) rmSync(folder, { recursive: true, force: true })

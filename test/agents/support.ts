@@ -7,16 +7,16 @@ import {
   type ServerResponse,
 } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { afterEach } from 'vitest'
 import type { AppOptions } from '../../src/index.ts'
 import { createToken, type ServerOptions } from '../../src/server/index.ts'
+import { afterEachTest } from '../cleanup.ts'
 import { signatureHeaders, verify } from '../seams/agents.ts'
 import { api, serve } from '../server/support.ts'
 
 export { api }
 
 const listening = new Set<Server>()
-afterEach(async () => {
+afterEachTest(async () => {
   for (const server of listening) {
     server.closeAllConnections()
     await new Promise((resolve) => server.close(resolve))

@@ -2,14 +2,14 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll } from 'vitest'
 import { type ClientOptions, createClient, type RunEnvelope, type RunEvent } from '../../src/client/index.ts'
 import type { AppOptions } from '../../src/index.ts'
 import type { ServerOptions } from '../../src/server/index.ts'
+import { afterEachFile } from '../cleanup.ts'
 import { flexToken, local, serve } from '../server/support.ts'
 
 const folders: string[] = []
-afterAll(() => {
+afterEachFile(() => {
   for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true })
 })
 

@@ -1,5 +1,5 @@
 /** What the journeys share: an app on a store, capabilities of a few words, and asks answered as a person would. */
-import { afterEach } from 'vitest'
+
 import {
   type App,
   type AppOptions,
@@ -13,12 +13,13 @@ import {
 } from '../../src/index.ts'
 import { marketingFacets } from '../../src/presets/marketing/index.ts'
 import type { Decision, LocalFunction } from '../../src/types.ts'
+import { afterEachTest } from '../cleanup.ts'
 import { loadAsks, verifyHistory } from '../seams/engine.ts'
 
 const apps = new Set<App>()
 
 /** Whatever a journey did, its journals are in order. */
-afterEach(async () => {
+afterEachTest(async () => {
   for (const app of apps) {
     for (const { runId } of await app.store.runs({})) {
       const issues = verifyHistory(await journal(app, runId), {

@@ -3,12 +3,12 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { afterAll } from 'vitest'
 import type { App, Json } from '../../src/index.ts'
 import type { Decision } from '../../src/types.ts'
+import { afterEachFile } from '../cleanup.ts'
 
 const folders: string[] = []
-afterAll(() => {
+afterEachFile(() => {
   for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true })
 })
 

@@ -1,9 +1,9 @@
 /** Starts scripted model servers, and closes them after each test. */
-import { afterEach } from 'vitest'
+import { afterEachTest } from '../cleanup.ts'
 import { type OpenAiServer, openAiServer } from './openai-server.ts'
 
 const servers: OpenAiServer[] = []
-afterEach(async () => {
+afterEachTest(async () => {
   for (const server of servers.splice(0)) await server.close()
 })
 

@@ -1,8 +1,8 @@
 /** What tests of the server share: a real one on a port of its own, callers with tokens, and streams read by a parser that is not ours. */
 import { createParser, type EventSourceMessage } from 'eventsource-parser'
-import { afterEach } from 'vitest'
 import type { AppOptions } from '../../src/index.ts'
 import { createServer, createToken, type Server, type ServerOptions } from '../../src/server/index.ts'
+import { afterEachTest } from '../cleanup.ts'
 import { envelope, local, open, rao, says, text } from '../journeys/support.ts'
 import type { Role } from '../seams/domain.ts'
 import { createConformance } from './openapi-support.ts'
@@ -13,7 +13,7 @@ export const api = '/api/v1/flex'
 
 const servers = new Set<Server>()
 
-afterEach(async () => {
+afterEachTest(async () => {
   for (const server of servers) await server.close({ graceMs: 0 })
   servers.clear()
 })

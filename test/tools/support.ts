@@ -1,5 +1,5 @@
 /** What the tests of agents with tools share: an agent with a scripted model, and tools that note their calls. */
-import { afterEach } from 'vitest'
+
 import { compatible } from '../../src/adapters/providers/compatible.ts'
 import {
   type App,
@@ -10,6 +10,7 @@ import {
   tool,
 } from '../../src/index.ts'
 import type { AgentLimits, AgentToolInput, Approval } from '../../src/types.ts'
+import { afterEachTest } from '../cleanup.ts'
 import { journal, open } from '../journeys/support.ts'
 import type { ModelServer, Seen } from '../models/model-server.ts'
 import { answerSchema, query } from './agent-parts.ts'
@@ -82,7 +83,7 @@ export function agent(tools: readonly AgentToolInput[], limits?: AgentLimits): D
 export const done = { text: JSON.stringify({ answer: 'Because', sources: ['a'] }) } as const
 
 const servers: ModelServer[] = []
-afterEach(async () => {
+afterEachTest(async () => {
   for (const server of servers.splice(0)) await server.close()
 })
 
