@@ -29,7 +29,7 @@ import type { SlotLimits } from './run-loop/slots.ts'
 export interface EngineOptions {
   readonly store: Store
   readonly catalog: Catalog
-  /** Awaited before a run is started or planned: brings the catalog up to date with other processes. Default: nothing. */
+  /** Awaited before a run is started, executed after a claim, or planned: brings the catalog up to date with other processes. Default: nothing. */
   readonly updateCatalog?: (tenant: string) => Promise<void>
   readonly dispatchers: readonly Dispatcher[]
   /** Drafts plans for runs that are started without one. */
@@ -119,6 +119,8 @@ export interface Engine {
   logLateResult(runId: string, ref: AttemptRef, outcome: Outcome): Promise<void>
   /** Subscribes to the events of runs in this process; each is sent as soon as it is in the journal. */
   readonly subscribeToLifecycle: SubscribeToLifecycle
+  /** The catalog has changed: claims runs again that were released for lack of a capability that is there now. */
+  catalogChanged(): void
   /** Starts polling the store for work: due timers, replies from other processes, abandoned runs. */
   open(): void
   /**

@@ -105,6 +105,7 @@ export function createEngine(options: EngineOptions): Engine {
     takeLateAnswer: lateAnswers.takeLateAnswer,
     logLateResult: lateAnswers.logLateResult,
     subscribeToLifecycle: lifecycle.subscribe,
+    catalogChanged: poller.wakeSoon,
     open: poller.open,
     async close({ graceMs = 5_000 } = {}) {
       if (isClosed) return

@@ -25,6 +25,8 @@ export interface ActorContext {
   readonly slots: Slots
   readonly reads: FairReads
   readonly decisionContext: (tenant: string) => DecisionContext
+  /** Awaited before a claimed run is decided: what other processes have registered. Absent: not awaited. */
+  readonly updateCatalog: ((tenant: string) => Promise<void>) | undefined
   /** Makes the call of a started attempt. */
   readonly perform: (state: RunState, start: Start, work: Work) => Promise<AttemptResult>
   /** Awaited before the run continues with the results of attempts. Absent: not awaited. */

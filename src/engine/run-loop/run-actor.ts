@@ -154,12 +154,19 @@ const pageSize = 5000
 /** Reads and writes the run, and passes the results on as inputs. */
 function createStorage(context: ActorContext, origin: Origin, dispatch: Dispatch) {
   const { store, clock, onAppended } = context
+  /** The catalog here may be older than the run: another process has started it. */
+  let catalog = origin.kind === 'claimed' ? context.updateCatalog?.(origin.tenant) : undefined
   const fail = (cause: unknown) => toFailure(cause, clock.now())
   const failed = (cause: unknown) => dispatch(fail(cause))
   return {
     read(runId: string) {
       const tenant = origin.kind === 'claimed' ? origin.tenant : origin.state.tenant
-      const reading = context.reads.read(tenant, () => readRun(context, runId))
+      const reading = context.reads.read(tenant, async () => {
+        const run = await readRun(context, runId)
+        await catalog
+        catalog = undefined
+        return run
+      })
       reading.then((run) => dispatch({ kind: 'read', run }), failed)
     },
     create(run: RunState, events: readonly NewEvent[], head: HeadUpdate) {

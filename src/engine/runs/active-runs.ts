@@ -87,6 +87,7 @@ export function createActiveRuns(parts: ActiveRunsParts): ActiveRuns {
     reads: createFairReads(clock),
     decisionContext,
     turn,
+    updateCatalog: settings.updateCatalog,
     ...createWork(settings),
     onLateResult: parts.onLateResult,
     onAppended: parts.onAppended,
