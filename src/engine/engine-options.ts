@@ -9,6 +9,7 @@ import type { Envelope } from '../domain/envelope.ts'
 import type { SubscribeToLifecycle } from '../domain/event/lifecycle.ts'
 import type { JournalEvent } from '../domain/event.ts'
 import type { Outcome } from '../domain/output.ts'
+import type { Labels } from '../domain/placement.ts'
 import type { Draft } from '../domain/plan.ts'
 import type { Catalog } from '../domain/ports/catalog.ts'
 import type { Dispatcher } from '../domain/ports/dispatcher.ts'
@@ -52,6 +53,8 @@ export interface EngineOptions {
   /** How long an ask stays open. Default 24 h. */
   readonly askMs?: number
   readonly limits?: SlotLimits
+  /** Labels of this process: it executes runs without a placement, and those whose placement has no other labels. */
+  readonly labels?: Labels
   /** Redacts secrets. Default: by key names. */
   readonly redactor?: Redactor
   /** Keep the redacted raw output of models in the journal. Default true. */

@@ -76,6 +76,8 @@ export interface Actor {
   readonly lease: Lease | undefined
   /** Whether a turn, a call or a draft is in progress, or a result is not written. */
   readonly busy: boolean
+  /** Whether its journal is not read yet: it may need slots. */
+  readonly isUnread: boolean
   /** The calls that were in flight last. */
   readonly calls: readonly AttemptRef[]
   /** Something may have changed: takes a turn, or another one after the current. */

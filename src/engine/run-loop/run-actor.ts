@@ -9,6 +9,7 @@ import { createStop, RunMovedOn, type Stop } from '../../base/stop.ts'
 import type { AttemptRef } from '../../domain/attempt/call-key.ts'
 import type { JournalEvent, NewEvent } from '../../domain/event.ts'
 import type { AttemptResult, Usage } from '../../domain/output.ts'
+import { getPriority } from '../../domain/placement.ts'
 import type { Append, AppendResult, HeadUpdate, Lease } from '../../domain/ports/store.ts'
 import { fold } from '../../domain/run/fold.ts'
 import type { RunState } from '../../domain/run.ts'
@@ -54,7 +55,10 @@ export function createActor(runId: string, context: ActorContext, origin: Origin
       dispatch({ kind: 'decided', step, now: decisionContext.now })
     },
     'end-slot-turn': ({ more }) =>
-      slots.done(runId, { more, ...(state.run && { tenant: state.run.tenant }) }),
+      slots.done(runId, {
+        more,
+        ...(state.run && { tenant: state.run.tenant, priority: getPriority(state.run.envelope) }),
+      }),
     'release-slots'({ capabilityIds }) {
       for (const capabilityId of capabilityIds) slots.release(capabilityId)
     },
@@ -112,6 +116,9 @@ export function createActor(runId: string, context: ActorContext, origin: Origin
     },
     get busy() {
       return isBusy(state)
+    },
+    get isUnread() {
+      return state.run === undefined
     },
     wake,
     notify: (seq) => dispatch({ kind: 'notified', seq }),
