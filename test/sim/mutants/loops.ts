@@ -145,7 +145,7 @@ export const loopMutants: readonly Mutant[] = [
     find: 'isGrantable(cause) && own.find((grant) => grant.causes.includes(cause))',
     replace: 'isGrantable(cause) && own[0]',
     from,
-    seed: from + 164,
+    seed: from + 516,
   },
   {
     name: 'a grant counts for other tools',
