@@ -4979,6 +4979,26 @@ export interface operations {
                         infos: {
                             [key: string]: unknown;
                         }[];
+                        answer: {
+                            name: string;
+                            /** @enum {unknown} */
+                            verdict: "proved" | "checked" | "wished" | "missing";
+                            sources: {
+                                [key: string]: unknown;
+                            }[];
+                            nodes: string[];
+                            text?: string;
+                        }[];
+                        constraints: {
+                            name: string;
+                            /** @enum {unknown} */
+                            verdict: "proved" | "checked" | "wished" | "missing";
+                            sources: {
+                                [key: string]: unknown;
+                            }[];
+                            nodes: string[];
+                            text?: string;
+                        }[];
                         choices: {
                             [key: string]: unknown;
                         }[];
