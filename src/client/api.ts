@@ -1334,6 +1334,8 @@ export interface operations {
                 search?: string;
                 minCostUsd?: number;
                 maxCostUsd?: number;
+                nodeId?: string;
+                model?: string;
                 sort?: "created" | "cost";
                 limit?: number;
                 before?: string;
@@ -5130,6 +5132,12 @@ export interface operations {
                             [key: string]: unknown;
                         };
                         stages: {
+                            [key: string]: unknown;
+                        };
+                        step_stages?: {
+                            [key: string]: unknown;
+                        };
+                        model_stages?: {
                             [key: string]: unknown;
                         };
                         steps: {
