@@ -337,7 +337,7 @@ describe.skipIf(skipped)('in detail', () => {
     await second.close()
   })
 
-  it('policies that acted are listed; a paused run is resumed, a waiting one is cancelled, and its time goes on', async () => {
+  it('policies that acted are listed; a paused run is resumed, a waiting one is cancelled, and its time continues', async () => {
     const policy = {
       id: 'look-first',
       trigger: { kind: 'onNodeComplete', selector: { capabilityId: 'copy.writer' } },
@@ -368,11 +368,11 @@ describe.skipIf(skipped)('in detail', () => {
 
   it('what if: another threshold shows the decision that would differ, and leads to its event', async () => {
     await go(`/runs/${await run(carefulEnvelope)}?tab=replay`)
-    const place = page.getByTestId('what-if')
-    await place.getByRole('button', { name: 'Replay' }).click()
+    const panel = page.getByTestId('what-if')
+    await panel.getByRole('button', { name: 'Replay' }).click()
     await page.getByTestId('replayed').getByText('none would differ').waitFor()
-    await place.getByRole('slider').fill('0.5')
-    await place.getByRole('button', { name: 'Replay' }).click()
+    await panel.getByRole('slider').fill('0.5')
+    await panel.getByRole('button', { name: 'Replay' }).click()
     await page
       .getByTestId('replayed')
       .getByText(/[1-9]\d* would differ/)
@@ -381,7 +381,7 @@ describe.skipIf(skipped)('in detail', () => {
     await page.getByText(/You see the run as of event/).waitFor()
   })
 
-  it('the inbox tells whose tasks they are and what they are about; forms ask before they complain', async () => {
+  it('the inbox shows whose tasks they are and what they are about; forms ask before they complain', async () => {
     const ann = await served.tokenFor('operator', 'ann')
     const { createToken } = await loadServer()
     const { token: bob } = await createToken(served.app.store.records.tokens, {

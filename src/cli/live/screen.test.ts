@@ -42,7 +42,7 @@ describe('the tree', () => {
       node('next', { parent: 'boil', label: 'Short', status: 'running' }),
     ]
     const [line, next] = treeLines(nodes, { colors, now, width: 60 })
-    expect(line).toBe(`↻ Boil the water in the… (boil)  attempt 2, ${detail}`)
+    expect(line).toBe(`↻ Boil the water in the … (boil)  attempt 2, ${detail}`)
     expect(next).toBe('└─ ▸ Short (next)')
     expect(treeLines(nodes, { colors, now, width: 140 })[0]).toContain(`${label} (boil)`)
   })

@@ -66,12 +66,12 @@ export function traceLine({ nodeId, payload }: JournalEvent<'log'>, colors: Colo
 
 function describe(node: NodeView, { colors, now, width }: Drawing, indent: number): string {
   const { sign, color } = marks[node.status]
-  const told = facts(node, now)
+  const details = facts(node, now)
   const whole = getName(node)
-  const isTooLong = width !== undefined && indent + whole.length + told.length + 2 > width
+  const isTooLong = width !== undefined && indent + whole.length + details.length + 2 > width
   const name = isTooLong ? getName(node, Math.max(shortestName, Math.floor(width / 2) - indent)) : whole
   const isDim = node.status === 'pending' || node.status === 'skipped' || node.status === 'cancelled'
-  return `${colors[color](sign)} ${isDim ? colors.dim(name) : name}${colors.dim(told)}`
+  return `${colors[color](sign)} ${isDim ? colors.dim(name) : name}${colors.dim(details)}`
 }
 
 /** Characters of a name that are kept, however narrow the terminal is. */

@@ -16,7 +16,7 @@ export interface ConsoleOptions {
 }
 
 interface ConsoleFile {
-  /** 404 with the page: the address is none of the console, which says so and leads back. */
+  /** 404 with the page: the console has no such address; the page says so and leads back. */
   readonly status: 200 | 304 | 404
   readonly headers: { readonly [name: string]: string }
   /** Absent if the browser has the current version: the reply is 304, with the same headers. */
