@@ -128,11 +128,16 @@ export function sha256Hex(text: string): string {
 
 type NodeHash = (algorithm: string, data: string | Uint8Array) => string
 
+/** What Node has and browsers do not, typed here: the console compiles this file without the types of Node. */
+interface NodeGlobals {
+  readonly process?: { getBuiltinModule?(name: string): { readonly hash?: NodeHash } | undefined }
+}
+
 /** Several times faster than JavaScript. Looked up at run time, so that bundlers for browsers do not try to resolve it. */
 const nodeHash = /* @__PURE__ */ findNodeHash()
 
 function findNodeHash(): NodeHash | undefined {
-  return globalThis.process?.getBuiltinModule?.('node:crypto')?.hash
+  return (globalThis as NodeGlobals).process?.getBuiltinModule?.('node:crypto')?.hash
 }
 
 const loneSurrogate = /\p{Surrogate}/gu

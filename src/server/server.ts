@@ -345,11 +345,7 @@ function mountRoutes(
     const [path = ''] = request.url.split('?')
     const file = findFile?.({ method: request.method, path, headers: request.headers })
     // A 304 replaces the headers that the browser keeps, the policy of the page among them.
-    if (file)
-      return reply
-        .code(file.body ? 200 : 304)
-        .headers(file.headers)
-        .send(file.body)
+    if (file) return reply.code(file.status).headers(file.headers).send(file.body)
     const detail = `Route ${request.method} ${path.slice(0, 200)} not found`
     const allow = findMethods(path).join(', ')
     const refused =
