@@ -289,6 +289,9 @@ function readHeaders(request: FastifyRequest): Call['headers'] {
   )
 }
 
+/** One for all requests: a reason of its own costs each of them a stack trace. */
+const over = new DOMException('The request is over', 'AbortError')
+
 /**
  * Returns a signal that aborts when the connection closes or the server stops. Its listeners are removed with the
  * connection: `AbortSignal.any` would keep them for as long as the server's own signal lives.
@@ -297,7 +300,7 @@ function endSignal({ raw }: FastifyReply, stopping: AbortSignal): AbortSignal {
   const end = new AbortController()
   const abort = () => {
     stopping.removeEventListener('abort', abort)
-    end.abort()
+    end.abort(over)
   }
   raw.once('close', abort)
   stopping.addEventListener('abort', abort)
