@@ -50,7 +50,7 @@ export function toFrame(event: JournalEvent, correlationId: string, redactor: Re
     type,
     id: seq,
     timestamp: new Date(at).toISOString(),
-    payload: type === 'complete' ? ended(payload, redactor) : redactor.value(payload),
+    payload: redactPayload(type, payload, redactor),
     ...(message !== undefined && { message: redactor.value(message) as string }),
     runId,
     ...(nodeId !== undefined && { nodeId }),
@@ -58,6 +58,20 @@ export function toFrame(event: JournalEvent, correlationId: string, redactor: Re
     correlationId,
     ...(provenance && { facetProvenance: provenance }),
   }
+}
+
+/** Payloads of plans without secrets, by redactor: runs with the same draft share them. */
+const plainPlans = new WeakMap<Redactor, WeakSet<object>>()
+
+function redactPayload(type: EventType, payload: object, redactor: Redactor): unknown {
+  if (type === 'complete') return ended(payload, redactor)
+  if (type !== 'plan_generated') return redactor.value(payload)
+  const plain = plainPlans.get(redactor) ?? new WeakSet()
+  plainPlans.set(redactor, plain)
+  if (plain.has(payload)) return payload
+  const redacted = redactor.value(payload)
+  if (redacted === payload) plain.add(payload)
+  return redacted
 }
 
 /** What leaves otherwise than it is kept; everything else leaves as it is. */
