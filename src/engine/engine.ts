@@ -78,9 +78,11 @@ export function createEngine(options: EngineOptions): Engine {
     owner,
     leaseMs,
     pollMs,
+    placements: settings.placements,
     own: settings.claim === 'all' ? undefined : runs.own,
     excludedRuns: backOff.excludedRuns,
     actors: runs.actors,
+    room: () => runs.slots.room,
     onClaim: ({ runId, ...claim }) => runs.execute(runId, { kind: 'claimed', ...claim }),
     onLeaseLost: (actor) => runs.lose(actor),
     onError: (cause) => options.onCrash?.('', cause),
@@ -105,6 +107,7 @@ export function createEngine(options: EngineOptions): Engine {
     takeLateAnswer: lateAnswers.takeLateAnswer,
     logLateResult: lateAnswers.logLateResult,
     subscribeToLifecycle: lifecycle.subscribe,
+    catalogChanged: poller.wakeSoon,
     open: poller.open,
     async close({ graceMs = 5_000 } = {}) {
       if (isClosed) return

@@ -332,7 +332,7 @@ export interface Store {
   /** The threads of a tenant, last changed first. */
   threads(query: ThreadQuery): Promise<ThreadRow[]>
 
-  /** Claims due runs that have no lease, or an expired one, by the store's clock. */
+  /** Claims due runs that have no lease, or an expired one, by the store's clock: those of high priority first, then the earliest. */
   claim(request: {
     owner: string
     leaseMs: number
@@ -342,6 +342,8 @@ export interface Store {
     except?: readonly string[]
     /** Tenants to skip. */
     exceptTenants?: readonly string[]
+    /** Only runs without a placement, or with one of these. Default: all. */
+    placements?: readonly string[]
   }): Promise<Claim[]>
   /**
    * Renews an owner's leases on these runs and returns the runs that are still held, with the sequence number of their last
@@ -351,7 +353,10 @@ export interface Store {
   renew(request: { owner: string; leaseMs: number; runIds: readonly string[] }): Promise<HeldRun[]>
   release(runId: string, lease: Lease): Promise<void>
   /** Returns the earliest time at which `claim` could return a run; pollers sleep until then. */
-  nextWake(given?: { except?: readonly string[] }): Promise<number | undefined>
+  nextWake(given?: {
+    except?: readonly string[]
+    placements?: readonly string[]
+  }): Promise<number | undefined>
   /** Subscribes to appends of this process and, if the store supports it, of others. A hint only: listeners read the journal. */
   onChange(listener: ChangeListener): () => void
 

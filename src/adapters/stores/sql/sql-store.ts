@@ -151,11 +151,14 @@ function isCreation({ kind }: Write): boolean {
   return kind === 'create'
 }
 
-/** Whether the writer has no lease: the run waits for a process that claims it. */
+/** Whether the run waits for a process that claims it: the writer has no lease, or releases it while the run has work. */
 function isFree(write: Write): boolean {
-  return write.kind === 'create'
-    ? write.run.claim === undefined
-    : write.kind === 'append' && !write.append.lease
+  if (write.kind === 'create') return write.run.claim === undefined
+  if (write.kind === 'release' || !write.append.lease) return write.kind === 'append'
+  const { release, head } = write.append
+  return (
+    release === true && head.wakeAt !== undefined && (head.status === 'running' || head.status === 'pending')
+  )
 }
 
 /** Commits writes in one transaction, and notifies listeners after the commit. */
@@ -233,18 +236,20 @@ function createLeases(
   const { hot, recent } = driver
   const statements = createLeaseStatements(driver.builder, driver.dialect)
   return {
-    async claim({ owner, leaseMs, limit, runId, except, exceptTenants }) {
+    async claim({ owner, leaseMs, limit, runId, except, exceptTenants, placements }) {
       const claimId = nextName()
       const taken = await driver.run(function* (again) {
-        type Taken = Pick<RunTable, 'run_id' | 'tenant' | 'lease_epoch'>
+        type Taken = Pick<RunTable, 'run_id' | 'tenant' | 'lease_epoch' | 'priority'>
         if (again) {
           const before = yield* ask<Taken>(statements.claimed({ owner, claimId }))
           if (before.length > 0) return before
         }
-        const values = { owner, leaseMs, limit, runId, except, exceptTenants, claimId, now: driver.now() }
-        return yield* ask<Taken>(statements.claim(values))
+        const values = { owner, leaseMs, limit, claimId, now: driver.now() }
+        return yield* ask<Taken>(statements.claim({ ...values, runId, except, exceptTenants, placements }))
       })
       for (const cache of [hot, recent]) cache?.forget(taken.map((row) => row.run_id))
+      // An update returns its rows in any order.
+      taken.sort((one, other) => other.priority - one.priority)
       return taken.map((row) => ({
         runId: row.run_id,
         tenant: row.tenant,
@@ -268,8 +273,8 @@ function createLeases(
       return runs
     },
 
-    async nextWake({ except } = {}) {
-      const [row] = await driver.run(() => ask<{ due_at: number }>(statements.nextWake(except)))
+    async nextWake(given) {
+      const [row] = await driver.run(() => ask<{ due_at: number }>(statements.nextWake(given)))
       return row?.due_at
     },
   }
