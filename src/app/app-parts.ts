@@ -203,6 +203,8 @@ export function toEngineOptions(
     ...readTimes(options, env),
     parseText: parts.reading.parseText,
     refuseAnswer: parts.validators.refuse,
+    modelFor: ({ kind, preferredModels = [] }) =>
+      kind === 'model' ? (preferredModels[0] ?? defaultModel) : undefined,
     owner: options.owner ?? `${process.pid}-${randomUUID()}`,
     planner: tracing ? tracing.planner(planner) : planner,
     estimate: (envelope, draft) => estimateSpending(envelope, draft, estimating),

@@ -3,7 +3,6 @@
  * envelope, and the labels of processes. A placement is kept as one text, so that a claim compares it with a list.
  */
 import { isObject } from '../base/json.ts'
-import type { Envelope } from './envelope.ts'
 
 export type Priority = 'low' | 'normal' | 'high'
 
@@ -20,7 +19,7 @@ export const labelPattern = /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/
 /** Each label doubles the placements that a process can serve. */
 export const mostLabels = 5
 
-type Constrained = Pick<Envelope, 'constraints'> | undefined
+type Constrained = { readonly constraints?: { readonly [name: string]: unknown } } | undefined
 
 export function getPriority(envelope: Constrained): Priority {
   // Journals of tests and of other writers may lack constraints.

@@ -115,12 +115,14 @@ export function createEngine(options: EngineOptions): Engine {
       const polled = poller.close()
       runs.slots.close()
       await releaseRuns(runs, settings, { graceMs, polled })
+      await closeGate(settings)
       starts.close()
       poller.end()
       stopListening()
       changes.close()
     },
     leaseMs,
+    circuits: settings.gate.circuits,
     get active() {
       return runs.actors.size
     },
@@ -129,6 +131,17 @@ export function createEngine(options: EngineOptions): Engine {
     },
   }
 }
+
+/** A store that is not available does not block the shutdown: then the permits expire. */
+async function closeGate({ gate, clock }: EngineSettings): Promise<void> {
+  let cancelTimer = () => {}
+  const late = new Promise<void>((resolve) => {
+    cancelTimer = clock.timer(clock.now() + longestReturnMs, resolve)
+  })
+  await Promise.race([gate.close().catch(() => {}), late])
+  cancelTimer()
+}
+const longestReturnMs = 1_000
 
 /** Methods that read the journal of a run. */
 function createReads(
