@@ -11,7 +11,7 @@ export const priorityLevels = { low: -1, normal: 0, high: 1 } as const satisfies
   readonly [P in Priority]: number
 }
 
-/** Labels of a process, or those that a run requires, such as `{ region: 'eu' }`. */
+/** Labels of a process, or the labels that a run requires, such as `{ region: 'eu' }`. */
 export type Labels = { readonly [name: string]: string }
 
 /** A name or value of a label: no `=` and no comma, which separate them. */

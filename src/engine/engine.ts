@@ -28,7 +28,7 @@ export type { Engine, EngineOptions, StartOptions } from './engine-options.ts'
 
 export function createEngine(options: EngineOptions): Engine {
   const settings = resolveSettings(options)
-  const { store, clock, decisionContext, catalogFor, owner, leaseMs, pollMs, compileOptions } = settings
+  const { store, clock, decisionContext, owner, leaseMs, pollMs, compileOptions } = settings
   const reader = boundReads(store, { clock, ms: settings.answerMs })
   let isClosed = false
   const changes = createChanges(store, clock, pollMs)
@@ -47,11 +47,7 @@ export function createEngine(options: EngineOptions): Engine {
     isActive: (runId) => runs.actors.has(runId),
     isClosed: () => isClosed,
   })
-  const backOff = createClaimBackOff({
-    clock,
-    firstMs: pollMs,
-    knows: (capabilityId, tenant) => catalogFor(tenant).capability(capabilityId) !== undefined,
-  })
+  const backOff = createBackOff(settings)
   const lateAnswers = createLateAnswers(settings, outside, (runId, state) => runs.wakeRun(runId, state))
   const runs = createActiveRuns({
     settings,
@@ -82,7 +78,7 @@ export function createEngine(options: EngineOptions): Engine {
     own: settings.claim === 'all' ? undefined : runs.own,
     excludedRuns: backOff.excludedRuns,
     actors: runs.actors,
-    room: () => runs.slots.room,
+    freeSlots: () => runs.slots.free,
     onClaim: ({ runId, ...claim }) => runs.execute(runId, { kind: 'claimed', ...claim }),
     onLeaseLost: (actor) => runs.lose(actor),
     onError: (cause) => options.onCrash?.('', cause),
@@ -114,8 +110,7 @@ export function createEngine(options: EngineOptions): Engine {
       isClosed = true
       const polled = poller.close()
       runs.slots.close()
-      await releaseRuns(runs, settings, { graceMs, polled })
-      await closeGate(settings)
+      await releaseRuns(runs, settings, { graceMs, polled }).then(() => closeGate(settings))
       starts.close()
       poller.end()
       stopListening()
@@ -130,6 +125,14 @@ export function createEngine(options: EngineOptions): Engine {
       return runs.slots.taken
     },
   }
+}
+
+function createBackOff({ clock, pollMs, catalogFor }: EngineSettings) {
+  return createClaimBackOff({
+    clock,
+    firstMs: pollMs,
+    knows: (capabilityId, tenant) => catalogFor(tenant).capability(capabilityId) !== undefined,
+  })
 }
 
 /** A store that is not available does not block the shutdown: then the permits expire. */

@@ -111,6 +111,8 @@ export function useFleet() {
       const health = () => lines.at(-1) as Health
       return { child, ended, health, name: health().worker }
     },
+    /** As after a crash of the database. */
+    restartDatabase: () => cluster?.restartImmediate(),
     effects: () => readLog<Effect>(effectsFile()),
     /** Steps that wait end while the gate is open; it is closed at first. */
     openGate: () => writeFileSync(`${effectsFile()}.gate`, ''),

@@ -66,7 +66,7 @@ describe.skipIf(missingPostgres() !== undefined)('on PostgreSQL', { timeout: 60_
       { fleet: { capabilities: { write: { concurrency: 2 } } } },
       100,
     )
-    expect(new Set(await begin(60))).toEqual(new Set(['completed']))
+    expect(new Set(await begin(40))).toEqual(new Set(['completed']))
     expect(seen.most).toBe(2)
     expect(seen.by.size).toBeGreaterThan(1)
   })
@@ -75,21 +75,19 @@ describe.skipIf(missingPostgres() !== undefined)('on PostgreSQL', { timeout: 60_
     const { seen, begin } = await startFleet(2, {
       fleet: { capabilities: { '*': { rate: { count: 10, perMs: 1_000 } } } },
     })
-    await begin(30)
-    const first = Math.min(...seen.starts)
-    const within = (ms: number) => seen.starts.filter((at) => at - first < ms).length
-    // Ten at once, and then ten in a second.
-    expect(within(900)).toBeLessThanOrEqual(19)
-    expect(within(1_900)).toBeLessThanOrEqual(29)
-    expect(within(3_500)).toBe(30)
+    const begun = Date.now()
+    expect(new Set(await begin(30))).toEqual(new Set(['completed']))
+    // Ten at once, and then one every tenth of a second at most; clocks of both sides differ by milliseconds.
+    for (const [nth, at] of seen.starts.sort().entries())
+      expect(at - begun).toBeGreaterThan((nth - 10) * 100 - 50)
   })
 
   it('a tenant with many runs keeps to its share, and others do not wait for it', async () => {
     const { seen, begin } = await startFleet(2, { fleet: { tenants: { '*': { concurrency: 1 } } } })
-    const big = begin(40, 'big')
+    const big = begin(20, 'big')
     await expect.poll(() => seen.starts.length, { interval: 5 }).toBeGreaterThan(1)
     await begin(4, 'small')
-    expect(seen.order.filter((tenant) => tenant === 'big').length).toBeLessThan(30)
+    expect(seen.order.filter((tenant) => tenant === 'big').length).toBeLessThan(15)
     await big
     expect(seen.most).toBeLessThanOrEqual(2)
   })

@@ -53,7 +53,7 @@ it('fails attempts that have waited long enough, and calls again if a probe neve
   expect(pass()).toBe('call')
 })
 
-it('counts neither cancelled calls nor those that were under way when it opened', () => {
+it('counts neither cancelled calls nor calls that were under way when it opened', () => {
   const { circuits, fail, pass, elapse } = create()
   for (let nth = 0; nth < 9; nth++) circuits.observe(['c'], 'cancelled')
   expect(pass()).toBe('call')

@@ -3,13 +3,10 @@
  * closed. Attempts ask synchronously and get what this process has leased from the store; what it lacks is asked for in the
  * background, and the runs in line are called when it is there.
  */
-import type { Json } from '../../base/json.ts'
-import type { Clock } from '../../base/time/clock.ts'
 import type { AttemptResult } from '../../domain/output.ts'
-import type { Documents } from '../../domain/ports/documents.ts'
 import { type CircuitOptions, type Circuits, createCircuits, type OpenCircuit } from './circuits.ts'
-import { type Counted, type FleetRules, findLimits, type NamedLimit } from './limit-rules.ts'
-import { type Shared, sharePermits } from './share-permits.ts'
+import type { Counted, FleetRules } from './limit-rules.ts'
+import { createPermits, type PermitsParts, tickMs } from './permits.ts'
 
 export interface Asking extends Counted {
   readonly runId: string
@@ -43,155 +40,38 @@ export interface GateOptions {
   readonly circuits?: CircuitOptions | false
 }
 
-interface GateParts {
-  readonly documents: Documents
-  readonly clock: Clock
-  readonly owner: string
-  readonly leaseMs: number
-  readonly onError: (cause: unknown) => void
-}
-
-/** A limit as this process knows it. */
-interface Counter extends NamedLimit {
-  inUse: number
-  held: number
-  tokens: number
-  readonly waiting: Set<string>
-  isContended: boolean
-  /** The store has an entry of this process. */
-  isListed: boolean
-  isSyncing: boolean
-  /** When the store was last read and written, and since when a permit is unused; by the clock of this process. */
-  readAt: number
-  writtenAt: number
-  spareSince: number
-}
-
-/** While attempts wait for permits, the store is asked this often. */
-const tickMs = 100
-/** How long unused permits are kept for the next attempt, while no other process waits for them. */
-const spareMs = 1_000
-/** How often a process with permits looks whether others wait for them. */
-const lookMs = 500
 /** How often the runs that wait for a circuit are asked again. */
 const circuitMs = 1_000
-const mostConflicts = 5
 
-export function createGate({ fleet = {}, circuits: given = {} }: GateOptions, parts: GateParts): Gate {
-  const { documents, clock, owner, leaseMs, onError } = parts
+export function createGate({ fleet = {}, circuits: given = {} }: GateOptions, parts: PermitsParts): Gate {
+  const { clock } = parts
   const circuits: Circuits | undefined = given === false ? undefined : createCircuits(given, clock)
-  const counters = new Map<string, Counter>()
+  const permits = createPermits(fleet, parts, () => onFree())
   /** Runs that wait for a circuit, with the time since when, by capability. */
   const circuitWaits = new Map<string, Map<string, number>>()
   const refused = new Set<string>()
   let onFree = () => {}
   let cancelTick: (() => void) | undefined
   let isClosed = false
-  /** The store's clock minus the one of this process, learned from what it writes. */
-  let offset: number | undefined
   let circuitsAskedAt = 0
-
-  const countersOf = (call: Counted): readonly Counter[] => findLimits(fleet, call).map(getCounter)
-  function getCounter({ name, rule }: NamedLimit): Counter {
-    const known = counters.get(name)
-    if (known) return known
-    const times = { readAt: 0, writtenAt: 0, spareSince: 0 }
-    const made = {
-      name,
-      rule,
-      inUse: 0,
-      held: 0,
-      tokens: 0,
-      isContended: false,
-      isListed: false,
-      isSyncing: false,
-      ...times,
-    }
-    const counter: Counter = { ...made, waiting: new Set() }
-    counters.set(name, counter)
-    return counter
-  }
-
-  const sync = async (counter: Counter): Promise<void> => {
-    if (counter.isSyncing) return
-    counter.isSyncing = true
-    try {
-      for (let tries = 0; tries < mostConflicts && !(await syncOnce(counter)); ) tries++
-    } catch (cause) {
-      onError(cause)
-    } finally {
-      counter.isSyncing = false
-      counter.readAt = clock.now()
-    }
-    if (!isClosed && counter.waiting.size > 0) onFree()
-  }
-
-  /** False: another process wrote at the same time, or the time of the store was not known yet. */
-  const syncOnce = async (counter: Counter): Promise<boolean> => {
-    const { name, rule, inUse, waiting } = counter
-    const key = { kind: 'limit', tenant: '', id: name } as const
-    const row = await documents.find(key)
-    // Only this module writes these documents.
-    const before = row?.body as unknown as Shared | undefined
-    const now = clock.now()
-    const ask = (spare: number) =>
-      sharePermits(before, rule, {
-        ...{ owner, inUse, leaseMs },
-        waiting: isClosed ? 0 : Math.max(waiting.size, spare),
-        waitingForRate: isClosed ? 0 : Math.max(0, waiting.size - counter.tokens),
-        now: offset === undefined ? undefined : now + offset,
-      })
-    const spare = isClosed || isSpareOver(counter, now) ? 0 : Math.max(0, counter.held - inUse)
-    const kept = ask(spare)
-    // Permits are kept for the next attempt only while no other process waits for them.
-    const share = spare > 0 && kept.isContended ? ask(0) : kept
-    counter.isListed = Object.hasOwn(share.shared.holders, owner)
-    const isRenewal = now - counter.writtenAt >= leaseMs / 3
-    if (isRenewal || share.tokens > 0 || !isSame(before, share.shared)) {
-      const body = share.shared as unknown as Json
-      const written = row
-        ? await documents.replace({ ...key, body }, { version: row.version })
-        : await documents.add({ ...key, body })
-      if (written === undefined) return false
-      const isFirst = offset === undefined
-      offset = written.updatedAt - clock.now()
-      counter.writtenAt = clock.now()
-      counter.held = share.held
-      counter.tokens += share.tokens
-      counter.isContended = share.isContended
-      return !isFirst
-    }
-    counter.held = share.held
-    counter.isContended = share.isContended
-    return true
-  }
-
-  const isActive = ({ inUse, held, waiting, tokens, isSyncing, isListed }: Counter) =>
-    isSyncing || isListed || inUse > 0 || held > 0 || waiting.size > 0 || tokens > 0
 
   const tick = () => {
     cancelTick = undefined
     const now = clock.now()
-    for (const counter of counters.values()) {
-      const { inUse, held, waiting, readAt } = counter
-      if (held > inUse && waiting.size === 0) counter.spareSince ||= now
-      else counter.spareSince = 0
-      // The store would give the rate of the past to whoever asks: what is not used at once is lost.
-      if (waiting.size === 0) counter.tokens = 0
-      const isDone = counter.isListed && inUse === 0 && held === 0
-      if (waiting.size > 0 || isDone || isSpareOver(counter, now) || now - readAt >= lookMs)
-        void sync(counter)
-      if (!isActive(counter)) counters.delete(counter.name)
-    }
+    const isBusy = permits.tick()
     if (circuitWaits.size > 0 && now - circuitsAskedAt >= circuitMs) {
       circuitsAskedAt = now
       onFree()
     }
-    keepTicking()
+    if (isBusy || circuitWaits.size > 0) keepTicking()
   }
   const keepTicking = () => {
-    if (isClosed || cancelTick || (counters.size === 0 && circuitWaits.size === 0)) return
-    cancelTick = clock.timer(clock.now() + tickMs, tick)
+    if (!isClosed) cancelTick ??= clock.timer(clock.now() + tickMs, tick)
+  }
+  /** Most fleets have no limits: then nothing has to be renewed. */
+  const isLimited = Object.values(fleet).some((rules) => rules && Object.keys(rules).length > 0)
+  const keepPermits = () => {
+    if (isLimited) keepTicking()
   }
 
   const waitForCircuit = (runId: string, capabilityId: string) => {
@@ -204,16 +84,8 @@ export function createGate({ fleet = {}, circuits: given = {} }: GateOptions, pa
   return {
     take(call) {
       const { runId, capabilityId, hasAlternate } = call
-      const needed = countersOf(call)
-      const lacking = needed.filter((counter) => !hasPermit(counter))
-      if (lacking.length > 0) {
-        for (const counter of lacking) {
-          counter.waiting.add(runId)
-          if (clock.now() - counter.readAt >= tickMs) void sync(counter)
-        }
-        keepTicking()
-        return false
-      }
+      keepPermits()
+      if (!permits.canTake(call, runId)) return false
       const waitingSince = circuitWaits.get(runId)?.get(capabilityId)
       const passage = circuits?.pass(circuitNames(call), { hasAlternate, waitingSince }) ?? 'call'
       if (passage === 'wait') {
@@ -223,43 +95,22 @@ export function createGate({ fleet = {}, circuits: given = {} }: GateOptions, pa
       if (passage === 'refuse') refused.add(toCallKey(call))
       else refused.delete(toCallKey(call))
       circuitWaits.delete(runId)
-      for (const counter of needed) {
-        counter.inUse++
-        counter.waiting.delete(runId)
-        if (counter.rule.rate) counter.tokens--
-      }
+      permits.take(call, runId)
       return true
     },
     occupy(call) {
-      for (const counter of countersOf(call)) {
-        counter.inUse++
-        void sync(counter)
-      }
-      keepTicking()
+      permits.occupy(call)
+      keepPermits()
     },
     release(call) {
-      for (const counter of countersOf(call)) {
-        counter.inUse = Math.max(0, counter.inUse - 1)
-        // Another process may be next.
-        if (counter.isContended && !isClosed) void sync(counter)
-      }
-      keepTicking()
+      permits.release(call)
+      keepPermits()
     },
     leave(runId) {
       circuitWaits.delete(runId)
-      for (const { waiting } of counters.values()) waiting.delete(runId)
+      permits.leave(runId)
     },
-    refuse(call) {
-      if (!refused.delete(toCallKey(call))) return undefined
-      const message = `"${call.capabilityId}" was not called: it was unavailable several times in a row, and its circuit is open`
-      const hint =
-        'See `proviso status`; raise `limits.circuit_failures` (`limits.circuits.failures`) if it opens too early'
-      return {
-        outcome: 'unavailable',
-        issues: [{ code: 'attempt/circuit_open', at: { pointer: '' }, message, hint }],
-        usage: { calls: 0 },
-      }
-    },
+    refuse: (call) => (refused.delete(toCallKey(call)) ? toRefusal(call) : undefined),
     observe(call, { outcome, model }) {
       if (circuits === undefined) return
       circuits.observe(
@@ -269,27 +120,26 @@ export function createGate({ fleet = {}, circuits: given = {} }: GateOptions, pa
       if (circuitWaits.size > 0 && outcome === 'ok') onFree()
     },
     circuits: () => circuits?.list() ?? [],
-    open(given) {
-      onFree = given
+    open(listener) {
+      onFree = listener
     },
     async close() {
       isClosed = true
       cancelTick?.()
-      const held = [...counters.values()].filter(isActive)
-      for (const counter of held) counter.inUse = 0
-      await Promise.all(held.map(sync))
+      await permits.close()
     },
   }
 }
 
-function hasPermit({ rule, inUse, held, tokens, isSyncing }: Counter): boolean {
-  // While the store decides what is left, nothing more is taken of it.
-  if (isSyncing) return false
-  return (rule.concurrency === undefined || inUse < held) && (rule.rate === undefined || tokens >= 1)
-}
-
-function isSpareOver({ spareSince }: Counter, now: number): boolean {
-  return spareSince > 0 && now - spareSince >= spareMs
+function toRefusal({ capabilityId }: Pick<Asking, 'capabilityId'>): AttemptResult {
+  const message = `"${capabilityId}" was not called: it was unavailable several times in a row, and its circuit is open`
+  const hint =
+    'See `proviso status`; raise `limits.circuit_failures` (`limits.circuits.failures`) if it opens too early'
+  return {
+    outcome: 'unavailable',
+    issues: [{ code: 'attempt/circuit_open', at: { pointer: '' }, message, hint }],
+    usage: { calls: 0 },
+  }
 }
 
 function circuitNames({ capabilityId, model }: Counted): readonly string[] {
@@ -298,19 +148,4 @@ function circuitNames({ capabilityId, model }: Counted): readonly string[] {
 
 function toCallKey({ runId, capabilityId }: Pick<Asking, 'runId' | 'capabilityId'>): string {
   return `${runId}\n${capabilityId}`
-}
-
-/** Whether nothing but times differs. */
-function isSame(before: Shared | undefined, after: Shared): boolean {
-  if (before === undefined) return false
-  const comparable = ({ holders, turn, bucket, rule }: Shared) =>
-    JSON.stringify([
-      Object.entries(holders)
-        .map(([owner, { held, wanted }]) => [owner, held, wanted])
-        .sort(),
-      turn,
-      bucket && Math.floor(bucket.tokens),
-      rule,
-    ])
-  return comparable(before) === comparable(after)
 }

@@ -7,11 +7,11 @@ const need = (owner: string, inUse: number, waiting: number, more: Partial<Need>
 })
 
 /** Processes that ask in turn, as often as given. */
-function play(limit: number, wants: Record<string, number>, rounds: number) {
+function play(limit: number, asked: Record<string, number>, rounds: number) {
   let shared: Shared | undefined
   const held: Record<string, number> = {}
   for (let round = 0; round < rounds; round++)
-    for (const [owner, wanted] of Object.entries(wants)) {
+    for (const [owner, wanted] of Object.entries(asked)) {
       // Nothing is in use: all that a process held has ended.
       const share = sharePermits(shared, { concurrency: limit }, need(owner, 0, wanted))
       shared = share.shared
@@ -24,7 +24,7 @@ function play(limit: number, wants: Record<string, number>, rounds: number) {
 }
 
 describe('permits', () => {
-  it('go to whoever wants them while there are enough', () => {
+  it('go to each process as it asks while there are enough', () => {
     expect(play(10, { a: 3, b: 5 }, 3)).toEqual({ a: 3, b: 5 })
   })
 

@@ -29,7 +29,7 @@ export interface Need {
   readonly owner: string
   /** Permits that attempts under way have. */
   readonly inUse: number
-  /** Attempts that wait for a permit, and those that wait for the rate. */
+  /** Attempts that wait for a permit, and attempts that wait for the rate. */
   readonly waiting: number
   readonly waitingForRate: number
   readonly leaseMs: number

@@ -117,7 +117,7 @@ export function createActor(runId: string, context: ActorContext, origin: Origin
     get busy() {
       return isBusy(state)
     },
-    get isUnread() {
+    get isUnloaded() {
       return state.run === undefined
     },
     wake,

@@ -20,7 +20,7 @@ export interface Slots {
   /** Takes a slot for an attempt that is in progress already, even beyond the limit. */
   occupy(capabilityId: string, tenant?: string): void
   release(capabilityId: string, tenant?: string): void
-  /** The gate may let runs through: calls those that wait. */
+  /** The gate may let runs through: calls the runs that wait. */
   callAgain(): void
   /**
    * Ends the step of the run, whether or not it was its turn. With `more`, the run is called when its turn comes, which may
@@ -34,7 +34,7 @@ export interface Slots {
   close(): void
   readonly taken: number
   /** Free slots; below zero: how many runs wait for a slot of the process. */
-  readonly room: number
+  readonly free: number
 }
 
 interface Taking {
@@ -139,7 +139,7 @@ export function createSlots(
     get taken() {
       return taken
     },
-    get room() {
+    get free() {
       const waiting = all.reduce((sum, line) => sum + line.size, 0)
       return taken < most ? Math.min(most - taken, longestLine - waiting) : -waiting
     },
