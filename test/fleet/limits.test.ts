@@ -84,10 +84,10 @@ describe.skipIf(missingPostgres() !== undefined)('on PostgreSQL', { timeout: 60_
 
   it('a tenant with many runs keeps to its share, and others do not wait for it', async () => {
     const { seen, begin } = await startFleet(2, { fleet: { tenants: { '*': { concurrency: 1 } } } })
-    const big = begin(20, 'big')
-    await expect.poll(() => seen.starts.length, { interval: 5 }).toBeGreaterThan(1)
+    const big = begin(30, 'big')
+    await expect.poll(() => seen.starts.length, { interval: 5, timeout: 20_000 }).toBeGreaterThan(1)
     await begin(4, 'small')
-    expect(seen.order.filter((tenant) => tenant === 'big').length).toBeLessThan(15)
+    expect(seen.order.filter((tenant) => tenant === 'big').length).toBeLessThan(28)
     await big
     expect(seen.most).toBeLessThanOrEqual(2)
   })

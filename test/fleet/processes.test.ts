@@ -9,13 +9,13 @@ import { buildPreviousVersion, hasCommit } from '../stores/previous-version.ts'
 import { chain, envelope, useFleet, type Worker } from './fleet.ts'
 
 const long = process.env['PROVISO_LONG'] === '1'
-const poll = <T>(look: () => T) => expect.poll(look, { interval: 50, timeout: 40_000 })
+const poll = <T>(look: () => T) => expect.poll(look, { interval: 50, timeout: 60_000 })
 /** The last landed commit whose workers run beside those of this version. */
 const before = 'deb8490f2e1a20d8a1bc98254ab85ef15a568cfd'
 
 describe.skipIf(missingPostgres() !== undefined)('a fleet on PostgreSQL', { timeout: 180_000 }, () => {
   const fleet = useFleet()
-  const connect = (url: string) => createClient({ url, retry: { attempts: 30, minMs: 50, maxMs: 500 } })
+  const connect = (url: string) => createClient({ url, retry: { attempts: 300, minMs: 50, maxMs: 500 } })
   const stop = async ({ child, ended }: Pick<Worker, 'child' | 'ended'>) => {
     child.kill('SIGTERM')
     expect(await ended).toBe(0)
