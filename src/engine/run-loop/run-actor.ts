@@ -168,11 +168,11 @@ function createStorage(context: ActorContext, origin: Origin, dispatch: Dispatch
   return {
     read(runId: string) {
       const tenant = origin.kind === 'claimed' ? origin.tenant : origin.state.tenant
-      const reading = context.reads.read(tenant, async () => {
-        const run = await readRun(context, runId)
-        await catalog
-        catalog = undefined
-        return run
+      const registered = catalog
+      catalog = undefined
+      const reading = context.reads.read(tenant, () => {
+        const read = readRun(context, runId)
+        return registered ? Promise.all([read, registered]).then(([run]) => run) : read
       })
       reading.then((run) => dispatch({ kind: 'read', run }), failed)
     },

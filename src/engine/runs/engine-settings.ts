@@ -75,13 +75,13 @@ export function createWork(settings: EngineSettings): Pick<ActorContext, 'perfor
   const { parseText, gate, modelOf } = settings
   const prove = rememberProofs()
   return {
-    async perform(state, start, work) {
+    perform(state, start, work) {
       const { capabilityId } = start
       // The answer to an accepted call is awaited, whatever the circuit says.
       const isNew = state.nodes.get(start.nodeId)?.attempt?.accepted === undefined
       const refusal = isNew ? gate.refuse({ runId: state.runId, capabilityId }) : undefined
-      if (refusal) return refusal
-      const result = await performAttempt({
+      if (refusal) return Promise.resolve(refusal)
+      const result = performAttempt({
         catalog: catalogFor(state.tenant),
         dispatchers,
         clock,
@@ -95,7 +95,9 @@ export function createWork(settings: EngineSettings): Pick<ActorContext, 'perfor
         know: settings.decisionContext(state.tenant).capability,
       })
       const model = modelOf(capabilityId, state.tenant)
-      gate.observe({ capabilityId, tenant: state.tenant, model }, result)
+      const counted = { capabilityId, tenant: state.tenant, model }
+      // The caller handles a rejection.
+      result.then((known) => gate.observe(counted, known)).catch(() => {})
       return result
     },
     planAtHand(state) {
