@@ -199,7 +199,8 @@ export function toEngineOptions(
   })
   return {
     ...pick(parts, ['store', 'clock', 'newId', 'redactor', 'onCrash', 'compileOptions']),
-    ...pick(options, ['pollMs', 'limits', 'claim', 'labels', 'random', 'storeRaw']),
+    ...pick(options, ['pollMs', 'claim', 'labels', 'random', 'storeRaw']),
+    limits: { circuits: {}, ...options.limits },
     ...readTimes(options, env),
     parseText: parts.reading.parseText,
     refuseAnswer: parts.validators.refuse,

@@ -110,7 +110,8 @@ export function createEngine(options: EngineOptions): Engine {
       isClosed = true
       const polled = poller.close()
       runs.slots.close()
-      await releaseRuns(runs, settings, { graceMs, polled }).then(() => closeGate(settings))
+      await releaseRuns(runs, settings, { graceMs, polled })
+      if (settings.gate.isHolding) await closeGate(settings)
       starts.close()
       poller.end()
       stopListening()

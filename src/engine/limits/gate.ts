@@ -30,20 +30,22 @@ export interface Gate {
   circuits(): readonly OpenCircuit[]
   /** `onFree`: called when runs that wait may be let through. */
   open(onFree: () => void): void
+  /** The process has permits, or waits for some. */
+  readonly isHolding: boolean
   /** Returns all permits. */
   close(): Promise<void>
 }
 
 export interface GateOptions {
   readonly fleet?: FleetRules
-  /** `false`: attempts call what is unavailable each time. */
+  /** `false`, the default of an engine: attempts call what is unavailable each time. Apps have circuits. */
   readonly circuits?: CircuitOptions | false
 }
 
 /** How often the runs that wait for a circuit are asked again. */
 const circuitMs = 1_000
 
-export function createGate({ fleet = {}, circuits: given = {} }: GateOptions, parts: PermitsParts): Gate {
+export function createGate({ fleet = {}, circuits: given = false }: GateOptions, parts: PermitsParts): Gate {
   const { clock } = parts
   const circuits: Circuits | undefined = given === false ? undefined : createCircuits(given, clock)
   const permits = createPermits(fleet, parts, () => onFree())
@@ -122,6 +124,9 @@ export function createGate({ fleet = {}, circuits: given = {} }: GateOptions, pa
     circuits: () => circuits?.list() ?? [],
     open(listener) {
       onFree = listener
+    },
+    get isHolding() {
+      return permits.isHolding
     },
     async close() {
       isClosed = true

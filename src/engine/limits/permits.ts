@@ -27,6 +27,7 @@ export interface Permits {
   leave(runId: string): void
   /** Renews and returns permits; to be called every `tickMs` while it returns true. */
   tick(): boolean
+  readonly isHolding: boolean
   close(): Promise<void>
 }
 
@@ -120,6 +121,9 @@ export function createPermits(fleet: FleetRules, parts: PermitsParts, onFree: ()
         if (isSyncDue(counter, now)) void sync(counter)
         if (!isActive(counter)) counters.delete(counter.name)
       }
+      return counters.size > 0
+    },
+    get isHolding() {
       return counters.size > 0
     },
     async close() {
