@@ -67,7 +67,6 @@ export function createEngine(options: EngineOptions): Engine {
       lateAnswers.check(state.runId, events)
     },
   })
-  const { wakeRun } = runs
   const poller = createRunPoller({
     store,
     clock,
@@ -98,7 +97,7 @@ export function createEngine(options: EngineOptions): Engine {
     },
     settled: waiters.wait,
     ...createReads(settings, reader),
-    ...createInputs(settings, outside, wakeRun),
+    ...createInputs(settings, outside, runs.wakeRun),
     watch: (runId, given = {}) => watchRun(reader, changes, { ...given, runId }),
     takeLateAnswer: lateAnswers.takeLateAnswer,
     logLateResult: lateAnswers.logLateResult,
