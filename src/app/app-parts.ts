@@ -200,10 +200,13 @@ export function toEngineOptions(
   })
   return {
     ...pick(parts, ['store', 'clock', 'newId', 'redactor', 'onCrash', 'compileOptions']),
-    ...pick(options, ['pollMs', 'limits', 'claim', 'labels', 'random', 'storeRaw']),
+    ...pick(options, ['pollMs', 'claim', 'labels', 'random', 'storeRaw']),
+    limits: { circuits: {}, ...options.limits },
     ...readTimes(options, env),
     parseText: parts.reading.parseText,
     refuseAnswer: parts.validators.refuse,
+    modelFor: ({ kind, preferredModels = [] }) =>
+      kind === 'model' ? (preferredModels[0] ?? defaultModel) : undefined,
     owner: options.owner ?? `${process.pid}-${randomUUID()}`,
     planner: tracing ? tracing.planner(planner) : planner,
     estimate: (envelope, draft) => estimateSpending(envelope, draft, estimating),

@@ -14,7 +14,7 @@ import type { Append, AppendResult, HeadUpdate, Lease } from '../../domain/ports
 import { fold } from '../../domain/run/fold.ts'
 import type { RunState } from '../../domain/run.ts'
 import { type AttemptLocation, orphanFacts } from '../decide/decide.ts'
-import { type Decisions, decideUntilIdle } from '../decide/decide-until-idle.ts'
+import { type Decisions, decideUntilIdle, type TakeSlot } from '../decide/decide-until-idle.ts'
 import type { CallInFlight, DecisionContext } from '../events.ts'
 import {
   type ActorState,
@@ -61,9 +61,9 @@ export function createActor(runId: string, context: ActorContext, origin: Origin
         ...(state.run && { tenant: state.run.tenant, priority: getPriority(state.run.envelope) }),
       }),
     'release-slots'({ capabilityIds }) {
-      for (const capabilityId of capabilityIds) slots.release(capabilityId)
+      for (const capabilityId of capabilityIds) slots.release(capabilityId, state.run?.tenant)
     },
-    'occupy-slot': ({ capabilityId }) => slots.occupy(capabilityId),
+    'occupy-slot': ({ capabilityId }) => slots.occupy(capabilityId, state.run?.tenant),
     call: calls.start,
     interrupt: ({ calls: over }) => calls.interrupt(over),
     'abandon-calls': calls.abandon,
@@ -118,7 +118,7 @@ export function createActor(runId: string, context: ActorContext, origin: Origin
     get busy() {
       return isBusy(state)
     },
-    get isUnread() {
+    get isUnloaded() {
       return state.run === undefined
     },
     wake,
@@ -182,11 +182,11 @@ function createStorage(context: ActorContext, origin: Origin, dispatch: Dispatch
   return {
     read(runId: string) {
       const tenant = origin.kind === 'claimed' ? origin.tenant : origin.state.tenant
-      const reading = context.reads.read(tenant, async () => {
-        const run = await readRun(context, runId)
-        await catalog
-        catalog = undefined
-        return run
+      const registered = catalog
+      catalog = undefined
+      const reading = context.reads.read(tenant, () => {
+        const read = readRun(context, runId)
+        return registered ? Promise.all([read, registered]).then(([run]) => run) : read
       })
       reading.then((run) => dispatch({ kind: 'read', run }), failed)
     },
@@ -237,7 +237,8 @@ function decideTurn(
   }: { readonly run: RunState; readonly isReread: boolean; readonly decisionContext: DecisionContext },
   { slots, planAtHand }: Pick<ActorContext, 'slots' | 'planAtHand'>,
 ): Decisions {
-  const takeSlot = (capabilityId: string) => slots.take(state.runId, capabilityId)
+  const takeSlot: TakeSlot = (capabilityId, hasAlternate) =>
+    slots.take(state.runId, capabilityId, { tenant: run.tenant, hasAlternate })
   const decideAfter = (happened: readonly NewEvent[]) =>
     decideUntilIdle(run, decisionContext, { happened, takeSlot })
   let done = decideAfter([
@@ -291,7 +292,7 @@ function createCalls({ perform, slots, onLateResult }: ActorContext, runId: stri
     const ref = { nodeId, attempt, planVersion }
     const logs: Ended['logs'][number][] = []
     const stop = createStop()
-    const release = once(() => slots.release(start.capabilityId))
+    const release = once(() => slots.release(start.capabilityId, run.tenant))
     const flight: Flight = { ref, stop, release, spent: { calls: 1 }, isInterrupted: false }
     flights.set(nodeId, flight)
     const work: Work = {
