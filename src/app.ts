@@ -160,7 +160,6 @@ async function buildApp(options: AppOptions, opened: Opened): Promise<App> {
   await agents?.living.open()
   await mcp?.open()
   await webhooks?.open()
-  engine.open()
 
   const catalogOf = (tenant = 'default') => agents?.catalogs.forTenant(tenant) ?? catalog
   const readers = createReaders()
@@ -179,6 +178,11 @@ async function buildApp(options: AppOptions, opened: Opened): Promise<App> {
   })
   const { methods, threads } = await createMethods(options, engine, { ...parts, sealed, shown, queue })
   const schedules = wireSchedules(options, engine, { ...parts, prepare: methods.prepare })
+  // Last: runs are executed from here on. A queue may be out of reach.
+  await engine.open().catch(async (cause: unknown) => {
+    await close({ graceMs: 0 })
+    throw cause
+  })
   return {
     ...methods,
     threads,

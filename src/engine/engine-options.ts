@@ -14,6 +14,7 @@ import type { Catalog } from '../domain/ports/catalog.ts'
 import type { Dispatcher } from '../domain/ports/dispatcher.ts'
 import type { ParseText } from '../domain/ports/parse-text.ts'
 import type { Planner } from '../domain/ports/planner.ts'
+import type { Queue } from '../domain/ports/queue.ts'
 import type { Store } from '../domain/ports/store.ts'
 import type { Redactor } from '../domain/redaction/redact.ts'
 import type { RunState } from '../domain/run.ts'
@@ -62,6 +63,11 @@ export interface EngineOptions {
    * `none`: stores new runs and external input only; another process on the store executes them.
    */
   readonly claim?: 'all' | 'own' | 'none'
+  /**
+   * Delivers runs to the processes that execute them; `owner` must begin with its name and a slash. Default: each process
+   * polls the store for due runs.
+   */
+  readonly queue?: Queue
   /** How schemas of runs are compiled; read at every use, so that the app can change it. Default: as trusted schemas. */
   readonly compileOptions?: CompileOptions
   /** What the caller of a run has against an answer that satisfies its contract. Default: nothing. */
@@ -119,8 +125,8 @@ export interface Engine {
   logLateResult(runId: string, ref: AttemptRef, outcome: Outcome): Promise<void>
   /** Subscribes to the events of runs in this process; each is sent as soon as it is in the journal. */
   readonly subscribeToLifecycle: SubscribeToLifecycle
-  /** Starts polling the store for work: due timers, replies from other processes, abandoned runs. */
-  open(): void
+  /** Starts to take work, from the store or the queue: due timers, replies from other processes, abandoned runs. */
+  open(): Promise<void>
   /**
    * Graceful shutdown: starts no more attempts, waits at most `graceMs` (default 5 s) for those in flight, releases all
    * leases, and stops.

@@ -18,7 +18,13 @@ import { chooseLastingStore, type StoreChoice } from '../options/store-option.ts
 import { colors, printNote, refuse } from '../print.ts'
 import { version } from '../version.ts'
 import { chooseModels, chooseServedPlanner } from './choose-models.ts'
-import { chooseWebhooks, findInvalidVariables, findUnusedVariables, settingFlags } from './serve-settings.ts'
+import {
+  chooseQueue,
+  chooseWebhooks,
+  findInvalidVariables,
+  findUnusedVariables,
+  settingFlags,
+} from './serve-settings.ts'
 import { recordSettings, startRetention } from './upkeep.ts'
 
 export interface AppFlags {
@@ -79,7 +85,9 @@ export async function withApp(
   try {
     await check?.(store, env, config)
     await recordSettings(store, config)
-    const owner = `${hostname()}-${process.pid}-${randomBytes(3).toString('hex')}`
+    const queue = chooseQueue(config.serve.queue, env)
+    const name = `${hostname()}-${process.pid}-${randomBytes(3).toString('hex')}`
+    const owner = typeof queue === 'object' ? `${queue.kind}/${name}` : name
     const { options, notes } = await createOptions(
       { dev: flags.dev === true, env, config, work, choice },
       findAddress,
@@ -89,6 +97,7 @@ export async function withApp(
       ...options,
       ...chosen,
       store,
+      queue,
       owner,
       onCrash: reportCrash,
       onMissing: createMissingCapabilityNotice(printNote),

@@ -9,6 +9,7 @@ import type { RunHead } from '../run.ts'
 import type { RunStatus, TerminalStatus } from '../status.ts'
 import type { NewDocument } from './documents.ts'
 import type { Erase, Erased, SubjectQuery } from './erase.ts'
+import type { Handover } from './handover.ts'
 import type { CorrectionLedger } from './ledger.ts'
 import type { Records } from './records.ts'
 import type { Sample, SampleQuery } from './sample.ts'
@@ -350,6 +351,8 @@ export interface Store {
    */
   renew(request: { owner: string; leaseMs: number; runIds: readonly string[] }): Promise<HeldRun[]>
   release(runId: string, lease: Lease): Promise<void>
+  /** Takes over runs before their lease expires. Absent: a store of one process. */
+  readonly handover?: Handover
   /** Returns the earliest time at which `claim` could return a run; pollers sleep until then. */
   nextWake(given?: { except?: readonly string[] }): Promise<number | undefined>
   /** Subscribes to appends of this process and, if the store supports it, of others. A hint only: listeners read the journal. */

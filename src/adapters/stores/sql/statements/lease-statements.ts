@@ -12,6 +12,13 @@ interface ClaimValues extends Timed {
   readonly claimId: string
 }
 
+interface TakeOverValues extends Omit<ClaimValues, 'limit'> {
+  readonly runId: string
+  readonly fromOwner: string
+  readonly fromEpoch: number
+  readonly fromUntil: number
+}
+
 interface Claiming {
   readonly runId?: string | undefined
   readonly except?: readonly string[] | undefined
@@ -42,19 +49,21 @@ export function createLeaseStatements(
       .limit(param('limit'))
 
   /** Skips runs whose row is being written, instead of waiting for it. */
+  const lease = (param: Param<Omit<ClaimValues, 'limit'>>) => ({
+    lease_owner: param('owner'),
+    lease_epoch: sql<number>`lease_epoch + 1`,
+    lease_until: until(param),
+    due_at: until(param),
+    claim_id: param('claimId'),
+  })
+
   const take = (
     param: Param<ClaimValues>,
     ready: SelectQueryBuilder<Tables, 'flex_runs', { run_id: string }>,
   ) =>
     db
       .updateTable('flex_runs')
-      .set((eb) => ({
-        lease_owner: param('owner'),
-        lease_epoch: eb('lease_epoch', '+', 1),
-        lease_until: until(param),
-        due_at: until(param),
-        claim_id: param('claimId'),
-      }))
+      .set(lease(param))
       .where('run_id', 'in', dialect.locks.forUpdateSkipLocked(ready, 'flex_runs'))
       .returning(['run_id', 'tenant', 'lease_epoch'])
 
@@ -104,6 +113,37 @@ export function createLeaseStatements(
         .where('lease_owner', '=', param('owner'))
         .where('due_at', 'is not', null)
         .returning(['run_id', 'seq']),
+    ),
+
+    /** The lease of a run, unless it has expired. */
+    held: templates.query<Timed & { runId: string }>((param) =>
+      db
+        .selectFrom('flex_runs')
+        .select(['lease_owner', 'lease_epoch', 'lease_until'])
+        .where('run_id', '=', param('runId'))
+        .where('lease_until', '>', dialect.now(param)),
+    ),
+
+    /** Compare-and-set on owner, epoch and end of the lease: a renewal in between keeps it. */
+    takeOver: templates.query<TakeOverValues>((param) =>
+      db
+        .updateTable('flex_runs')
+        .set(lease(param))
+        .where('run_id', '=', param('runId'))
+        .where('lease_owner', '=', param('fromOwner'))
+        .where('lease_epoch', '=', param('fromEpoch'))
+        .where('lease_until', '=', param('fromUntil'))
+        .where('due_at', 'is not', null)
+        .returning(['run_id', 'tenant', 'lease_epoch']),
+    ),
+
+    late: templates.query<Timed & { lateMs: number; limit: number }>((param) =>
+      db
+        .selectFrom('flex_runs')
+        .select(['run_id', 'due_at'])
+        .where('due_at', '<=', sql<number>`${dialect.now(param)} - ${param('lateMs')}`)
+        .orderBy('due_at')
+        .limit(param('limit')),
     ),
 
     nextWake: (except: readonly string[] = []): Statement =>

@@ -1,0 +1,56 @@
+/** Claims runs, renews leases and says when the next run is due. */
+import type { Store } from '../../../../domain/ports/store.ts'
+import { toChunks } from '../rows/chunk.ts'
+import type { SqlDriver } from '../sql-driver.ts'
+import { createLeaseStatements } from '../statements/lease-statements.ts'
+import { ask, askAll } from '../steps.ts'
+import type { RunTable } from '../tables.ts'
+
+export function createLeases(
+  driver: SqlDriver,
+  nextName: () => string,
+): Pick<Store, 'claim' | 'renew' | 'nextWake'> {
+  const { hot, recent } = driver
+  const statements = createLeaseStatements(driver.builder, driver.dialect)
+  return {
+    async claim({ owner, leaseMs, limit, runId, except, exceptTenants }) {
+      const claimId = nextName()
+      const taken = await driver.run(function* (again) {
+        type Taken = Pick<RunTable, 'run_id' | 'tenant' | 'lease_epoch'>
+        if (again) {
+          const before = yield* ask<Taken>(statements.claimed({ owner, claimId }))
+          if (before.length > 0) return before
+        }
+        const values = { owner, leaseMs, limit, runId, except, exceptTenants, claimId, now: driver.now() }
+        return yield* ask<Taken>(statements.claim(values))
+      })
+      for (const cache of [hot, recent]) cache?.forget(taken.map((row) => row.run_id))
+      return taken.map((row) => ({
+        runId: row.run_id,
+        tenant: row.tenant,
+        lease: { owner, epoch: row.lease_epoch },
+      }))
+    },
+
+    async renew({ owner, leaseMs, runIds }) {
+      if (runIds.length === 0) return []
+      const now = driver.now()
+      const held = await driver.run(() =>
+        askAll<Pick<RunTable, 'run_id' | 'seq'>>(
+          toChunks(runIds).map((some) => statements.renew({ owner, leaseMs, now }, some)),
+        ),
+      )
+      const runs = held.map((row) => ({ runId: row.run_id, seq: row.seq }))
+      hot?.renewed(
+        runs.map(({ runId }) => runId),
+        now + leaseMs,
+      )
+      return runs
+    },
+
+    async nextWake({ except } = {}) {
+      const [row] = await driver.run(() => ask<{ due_at: number }>(statements.nextWake(except)))
+      return row?.due_at
+    },
+  }
+}

@@ -1,0 +1,229 @@
+/**
+ * The source of runs where a queue delivers them. Each delivery claims its run and executes it until nothing is left to do here.
+ * A delivery that finds the run leased takes it over at once if its owner was fed by the same queue and does not answer a
+ * challenge: the queue delivers again when a process has died, or when only its connection broke. Runs whose message was lost,
+ * and expired leases, are found by a slow sweep of the store.
+ */
+import type { Clock } from '../../base/time/clock.ts'
+import type { Handover, HeldLease } from '../../domain/ports/handover.ts'
+import type { Delivered, Delivery, Queue } from '../../domain/ports/queue.ts'
+import type { Claim, Store } from '../../domain/ports/store.ts'
+import { isTerminal } from '../../domain/status.ts'
+import type { Actor } from '../run-loop/run-actor-context.ts'
+import { renewLeases } from './renew-leases.ts'
+import type { LeftRun, RunSource } from './run-source.ts'
+
+interface RunDeliveriesOptions {
+  readonly store: Store
+  readonly handover: Handover
+  readonly queue: Queue
+  readonly clock: Clock
+  readonly owner: string
+  readonly leaseMs: number
+  /** The active runs of this process. */
+  readonly actors: ReadonlyMap<string, Actor>
+  /** When this process should be offered a run again that it released for lack of a capability. */
+  readonly retryAt: (runId: string) => number | undefined
+  readonly onClaim: (claim: Claim) => void
+  readonly onLeaseLost: (actor: Actor) => void
+  /** Called when the store or the queue fails. */
+  readonly onError: (cause: unknown) => void
+}
+
+export interface RunDeliveries extends RunSource {
+  /** Handles one delivery of the queue. */
+  receive(delivery: Delivery): Promise<Delivered>
+  /** Renews the lease of this run at once: another process asks whether its owner is alive. */
+  answerChallenge(runId: string): void
+}
+
+/** How long the owner of a lease has to answer a challenge. */
+const challengeMs = 700
+/** Pause between two looks at a lease. */
+const lookMs = 50
+/** Pause before a run whose owner is alive is looked at again. */
+const aliveMs = 500
+const sweepMs = 5_000
+/** Runs that are due for less are on their way. */
+const lateMs = 2_000
+const sweepSize = 100
+
+/** Whether this queue delivered the run to the owner: then it delivers it again when the owner dies. */
+export function isFedBy(queue: Pick<Queue, 'name'>, owner: string): boolean {
+  return owner.startsWith(`${queue.name}/`)
+}
+
+export function createRunDeliveries(options: RunDeliveriesOptions): RunDeliveries {
+  const { store, queue, clock, owner, leaseMs, actors, onError } = options
+  let closed = false
+  let cancelRenewal = () => {}
+  const departures = createDepartures()
+  const sweep = createSweep(options)
+  const pause = (ms: number) => new Promise<void>((resolve) => void clock.timer(clock.now() + ms, resolve))
+
+  const scheduleRenewal = () => {
+    cancelRenewal = clock.timer(clock.now() + leaseMs / 3, scheduleRenewal)
+    renewLeases(options).catch(onError)
+  }
+
+  /** Executes a claimed run; one that is claimed during the shutdown is released. */
+  const execute = async (claim: Claim): Promise<Acquired> => {
+    if (closed) {
+      await store.release(claim.runId, claim.lease)
+      throw leaving()
+    }
+    options.onClaim(claim)
+    return here
+  }
+
+  const acquire = async (runId: string): Promise<Acquired> => {
+    const [claim] = await store.claim({ owner, leaseMs, limit: 1, runId })
+    if (claim) return execute(claim)
+    const found = await options.handover.findLease(runId)
+    if (found === undefined) return whenDue(store, runId, clock.now())
+    if (found.owner !== owner && !isFedBy(queue, found.owner)) return { kind: 'over', again: found.until }
+    // This process may have lost the answer to its claim, or its actor has crashed: nothing to ask.
+    if (found.owner !== owner && (await answers(runId, found))) return { kind: 'wait', ms: aliveMs }
+    const taken = await options.handover.takeOver({ runId, owner, leaseMs, from: found })
+    return taken ? execute(taken) : { kind: 'wait', ms: lookMs }
+  }
+
+  /** Whether the owner of the lease renews or releases it when it is asked to. */
+  const answers = async (runId: string, found: HeldLease): Promise<boolean> => {
+    options.handover.challenge(runId)
+    const until = clock.now() + challengeMs
+    while (clock.now() < until) {
+      await pause(lookMs)
+      const now = await options.handover.findLease(runId)
+      if (now?.until !== found.until || now.epoch !== found.epoch) return true
+    }
+    return false
+  }
+
+  const handle = async ({ runId, isLate, signal }: Delivery): Promise<Delivered> => {
+    while (!signal.aborted) {
+      if (closed) throw leaving()
+      const acquired = actors.has(runId) ? here : await acquire(runId)
+      if (acquired.kind === 'over') return after(acquired.again)
+      if (acquired.kind === 'wait') {
+        // An owner that is alive has a delivery of its own.
+        if (isLate && acquired.ms === aliveMs) return {}
+        await pause(acquired.ms)
+        continue
+      }
+      const left = await departures.next(runId, signal)
+      if (left?.why === 'closed') throw leaving()
+      // A bug: tried as often as another process would claim it.
+      if (left?.why === 'crashed') return after(clock.now() + leaseMs)
+      const { isChanged, missing = [], wakeAt } = left?.idle ?? {}
+      if (!isChanged) return after(missing.length > 0 ? options.retryAt(runId) : wakeAt)
+    }
+    return {}
+  }
+
+  return {
+    async receive(delivery) {
+      try {
+        return await handle(delivery)
+      } catch (cause) {
+        if (!closed) onError(cause)
+        throw cause
+      }
+    },
+    answerChallenge(runId) {
+      const actor = actors.get(runId)
+      if (actor?.lease === undefined) return
+      renewLeases({ ...options, actors: new Map([[runId, actor]]) }).catch(onError)
+    },
+    open() {
+      scheduleRenewal()
+      sweep.open()
+    },
+    wake: (runId) => void queue.send({ runId }).catch(onError),
+    onFree: () => {},
+    onLeft: departures.notify,
+    async close() {
+      closed = true
+      sweep.close()
+      await queue.close()
+    },
+    end: () => cancelRenewal(),
+  }
+}
+
+type Acquired =
+  /** The run is executed here. */
+  | { readonly kind: 'here' }
+  /** Another process may release it soon. */
+  | { readonly kind: 'wait'; readonly ms: number }
+  /** Nothing is left to do until then. */
+  | { readonly kind: 'over'; readonly again: number | undefined }
+
+const here: Acquired = { kind: 'here' }
+
+const after = (again: number | undefined): Delivered => (again === undefined ? {} : { again })
+
+function leaving(): Error {
+  return new Error('This process is shutting down')
+}
+
+/** When a run without a lease is due, by its head. */
+async function whenDue(store: Store, runId: string, now: number): Promise<Acquired> {
+  const head = await store.head(runId)
+  if (head === undefined || isTerminal(head.status)) return { kind: 'over', again: undefined }
+  const { wakeAt } = head
+  if (wakeAt === undefined || wakeAt > now) return { kind: 'over', again: wakeAt }
+  // Its row is being written, or the clock of the store is a little behind.
+  return { kind: 'wait', ms: lookMs }
+}
+
+/** Finds runs that are late, and has them delivered. */
+function createSweep({ handover, queue, clock, actors, onError }: RunDeliveriesOptions) {
+  let cancel = () => {}
+  const sweep = async () => {
+    const late = await handover.listLate({ lateMs, limit: sweepSize })
+    // Every process sends it: the queue delivers one of the messages.
+    for (const { runId, dueAt } of late)
+      if (!actors.has(runId)) await queue.send({ runId, id: `late-${dueAt}`, isLate: true })
+  }
+  const open = () => {
+    let isOver = false
+    const stopTimer = clock.timer(clock.now() + sweepMs, () => {
+      sweep()
+        .catch(onError)
+        .finally(() => isOver || open())
+    })
+    cancel = () => {
+      isOver = true
+      stopTimer()
+    }
+  }
+  return { open, close: () => cancel() }
+}
+
+/** Waits for runs to leave this process. */
+function createDepartures() {
+  const waiting = new Map<string, Set<(left: LeftRun | undefined) => void>>()
+  return {
+    /** Resolves when the run leaves, or to nothing when the signal is aborted. */
+    next(runId: string, signal: AbortSignal): Promise<LeftRun | undefined> {
+      return new Promise((resolve) => {
+        const all = waiting.get(runId) ?? new Set()
+        waiting.set(runId, all)
+        const settle = (left: LeftRun | undefined) => {
+          signal.removeEventListener('abort', onAbort)
+          all.delete(settle)
+          if (all.size === 0 && waiting.get(runId) === all) waiting.delete(runId)
+          resolve(left)
+        }
+        const onAbort = () => settle(undefined)
+        signal.addEventListener('abort', onAbort)
+        all.add(settle)
+        if (signal.aborted) settle(undefined)
+      })
+    },
+    notify(runId: string, left: LeftRun) {
+      for (const settle of [...(waiting.get(runId) ?? [])]) settle(left)
+    },
+  }
+}
