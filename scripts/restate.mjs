@@ -131,7 +131,9 @@ function createNode({ binary, env, log, ingress, admin }, onStopped) {
       while (!(await isReady(ingress, admin))) {
         if (Date.now() > until) {
           await kill()
-          throw new Error(`The Restate server does not become ready: ${readFileSync(log, 'utf8').slice(-2_000)}`)
+          throw new Error(
+            `The Restate server does not become ready: ${readFileSync(log, 'utf8').slice(-2_000)}`,
+          )
         }
         await new Promise((resolve) => setTimeout(resolve, 25))
       }

@@ -102,3 +102,16 @@ export const long = defineCapability({
     return { text: 'Tea' }
   },
 })
+
+/** Fails the first time. */
+export const flaky = defineCapability({
+  capabilityId: 'flaky',
+  inputContract: { type: 'object' },
+  outputContract: text,
+  idempotent: true,
+  run(_inputs, context) {
+    mark('flaky', context)
+    if (context.attempt === 1) throw new Error('Not yet')
+    return { text: 'Tea' }
+  },
+})

@@ -47,6 +47,8 @@ const sweepMs = 5_000
 /** Runs that are due for less are on their way. */
 const lateMs = 2_000
 const sweepSize = 100
+/** Pause between two messages about the same late run. */
+const resendMs = 15_000
 
 /** Whether this queue delivered the run to the owner: then it delivers it again when the owner dies. */
 export function isFedBy(queue: Pick<Queue, 'name'>, owner: string): boolean {

@@ -23,7 +23,10 @@ export function createRestateApi(options: RestateOptions): RestateApi {
   const { token, service = restateDefaults.service } = options
   const ingress = trim(options.ingress ?? restateDefaults.ingress)
   const admin = trim(options.admin ?? restateDefaults.admin)
-  const request = (url: string, init: { readonly body?: unknown; readonly headers?: Readonly<Record<string, string>> } = {}) =>
+  const request = (
+    url: string,
+    init: { readonly body?: unknown; readonly headers?: Readonly<Record<string, string>> } = {},
+  ) =>
     fetch(url, {
       method: init.body === undefined ? 'GET' : 'POST',
       headers: {

@@ -30,6 +30,7 @@ import { toSpan } from './rows/span-rows.ts'
 import { createQueueInspection, createSample, createUsage } from './sample.ts'
 import type { RunChange, SqlDriver } from './sql-driver.ts'
 import { createSqlRecords } from './sql-records.ts'
+import { createLeaseStatements } from './statements/lease-statements.ts'
 import { createReadStatements, type ReadStatements } from './statements/read-statements.ts'
 import { createTemplates } from './statements/templates.ts'
 import { createWriteStatements } from './statements/write-statements.ts'
@@ -51,6 +52,8 @@ import { encodeEvents, type Write, type WriteResult } from './writes.ts'
 export function createSqlStore(driver: SqlDriver): Store {
   const { builder, dialect, hot, recent, listeners, ledger = false } = driver
   const reads = createReadStatements(builder, createTemplates('r', dialect.lists))
+  // Once: prepared statements are named by their number.
+  const leases = createLeaseStatements(builder, dialect)
   const tails = createTails()
   const ends: TransactionEnds = {
     begin: { sql: dialect.begin, parameters: [] },
@@ -67,8 +70,8 @@ export function createSqlStore(driver: SqlDriver): Store {
     name: dialect.name,
     records: createSqlRecords(driver, nextName, ends),
     ...createRunWriter(group, nextName),
-    ...createLeases(driver, nextName),
-    ...(driver.isShared && { handover: createHandover(driver, nextName) }),
+    ...createLeases(driver, leases, nextName),
+    ...(driver.isShared && { handover: createHandover(driver, leases, nextName) }),
     ...createRunReader(driver, reads),
     read: async (runId, after, limit = defaultLimits.events) =>
       // With several writers the database may have more.

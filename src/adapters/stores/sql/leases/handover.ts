@@ -1,12 +1,15 @@
 /** Takes over runs whose owner does not answer, on a database that several processes share. */
 import type { Handover } from '../../../../domain/ports/handover.ts'
 import type { SqlDriver } from '../sql-driver.ts'
-import { createLeaseStatements } from '../statements/lease-statements.ts'
+import type { LeaseStatements } from '../statements/lease-statements.ts'
 import { ask } from '../steps.ts'
 import type { RunTable } from '../tables.ts'
 
-export function createHandover(driver: SqlDriver, nextName: () => string): Handover {
-  const statements = createLeaseStatements(driver.builder, driver.dialect)
+export function createHandover(
+  driver: SqlDriver,
+  statements: LeaseStatements,
+  nextName: () => string,
+): Handover {
   return {
     async findLease(runId) {
       type Held = { lease_owner: string; lease_epoch: number; lease_until: number }

@@ -2,16 +2,16 @@
 import type { Store } from '../../../../domain/ports/store.ts'
 import { toChunks } from '../rows/chunk.ts'
 import type { SqlDriver } from '../sql-driver.ts'
-import { createLeaseStatements } from '../statements/lease-statements.ts'
+import type { LeaseStatements } from '../statements/lease-statements.ts'
 import { ask, askAll } from '../steps.ts'
 import type { RunTable } from '../tables.ts'
 
 export function createLeases(
   driver: SqlDriver,
+  statements: LeaseStatements,
   nextName: () => string,
 ): Pick<Store, 'claim' | 'renew' | 'nextWake'> {
   const { hot, recent } = driver
-  const statements = createLeaseStatements(driver.builder, driver.dialect)
   return {
     async claim({ owner, leaseMs, limit, runId, except, exceptTenants }) {
       const claimId = nextName()

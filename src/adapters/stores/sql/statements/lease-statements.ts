@@ -31,6 +31,8 @@ interface Left {
   readonly tenants: readonly string[]
 }
 
+export type LeaseStatements = ReturnType<typeof createLeaseStatements>
+
 export function createLeaseStatements(
   db: Kysely<Tables>,
   dialect: SqlDialect,
