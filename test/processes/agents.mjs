@@ -115,3 +115,16 @@ export const flaky = defineCapability({
     return { text: 'Tea' }
   },
 })
+
+/** May be done again, and takes long enough to be interrupted. */
+export const slow = defineCapability({
+  capabilityId: 'slow',
+  inputContract: { type: 'object' },
+  outputContract: text,
+  idempotent: true,
+  async run(_inputs, context) {
+    mark('slow', context)
+    await pause(800, context.signal)
+    return { text: 'Tea' }
+  },
+})

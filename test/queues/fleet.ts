@@ -7,7 +7,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Cluster, start as startPostgres } from '../../scripts/postgres.mjs'
 import { type RestateServer, startCluster } from '../../scripts/restate.mjs'
-import { root } from '../../scripts/setup.mjs'
 import { readLog } from '../kill/effects.ts'
 import { listening } from '../processes/listening.ts'
 import type { Effect } from '../processes/serve.ts'
@@ -31,7 +30,7 @@ export interface Worker {
 export interface Api {
   readonly address: string
   readonly ended: Promise<number | null>
-  call<T>(path: string, body?: unknown): Promise<T>
+  call<T>(path: string, body?: unknown, headers?: Readonly<Record<string, string>>): Promise<T>
   kill(signal: NodeJS.Signals): void
   stderr(): string
 }
@@ -60,8 +59,10 @@ export interface Fleet {
 }
 
 export interface FleetOptions {
+  /** The folder of the repository. */
+  readonly root: string
   readonly queue: QueueMode
-  /** Nodes of Restate. Default 1; 0: none. */
+  /** Nodes of Restate. Default 1, and 0 without this queue. */
   readonly nodes?: number
   readonly leaseMs?: number
   /** The module with the capabilities. Default: that of the process tests. */
@@ -71,7 +72,7 @@ export interface FleetOptions {
 const api = '/api/v1/flex'
 
 export async function startFleet(options: FleetOptions): Promise<Fleet> {
-  const { queue, nodes = 1, leaseMs } = options
+  const { root, queue, nodes = queue === 'local' ? 0 : 1, leaseMs } = options
   const folder = mkdtempSync(join(tmpdir(), 'proviso-fleet-'))
   const effectsFile = join(folder, 'effects')
   const closing: (() => unknown)[] = [() => rmSync(folder, { recursive: true, force: true })]
@@ -128,10 +129,10 @@ export async function startFleet(options: FleetOptions): Promise<Fleet> {
         ended,
         stderr,
         kill: (signal) => void child.kill(signal),
-        async call<T>(path: string, body?: unknown) {
+        async call<T>(path: string, body?: unknown, headers: Readonly<Record<string, string>> = {}) {
           const response = await fetch(`${address}${api}${path}`, {
             method: body === undefined ? 'GET' : 'POST',
-            headers: { 'content-type': 'application/json' },
+            headers: { 'content-type': 'application/json', ...headers },
             ...(body !== undefined && { body: JSON.stringify(body) }),
           })
           if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`)

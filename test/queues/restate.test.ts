@@ -7,7 +7,7 @@ import { missingPostgres } from '../../scripts/postgres.mjs'
 import { missingRestate } from '../../scripts/restate.mjs'
 import { openPostgresStore } from '../../src/adapters/stores/postgres/postgres.ts'
 import type { Store } from '../../src/index.ts'
-import { proviso, requireBuild } from '../support.ts'
+import { proviso, requireBuild, root } from '../support.ts'
 import { type Api, type Fleet, startFleet, type Worker } from './fleet.ts'
 
 const text = { type: 'object', properties: { text: { type: 'string' } }, required: ['text'] }
@@ -52,7 +52,7 @@ describe.skipIf(missingPostgres() !== undefined || missingRestate() !== undefine
 
   beforeAll(async () => {
     requireBuild()
-    fleet = await startFleet({ queue: 'restate' })
+    fleet = await startFleet({ root, queue: 'restate' })
     store = await openPostgresStore({ url: fleet.postgres.url })
     workers = await Promise.all([fleet.startWorker(), fleet.startWorker()])
     api = await fleet.startApi()
