@@ -271,13 +271,15 @@ export function reportCrash(redactor: Redactor): OnCrash {
     const why = redactor.text(cause instanceof Error ? cause.message : String(cause))
     if (runId === '' && why === last) return
     if (runId === '') last = why
+    const isQueue = cause instanceof ProvisoError && cause.code === 'queue/unavailable'
+    const silent = isQueue ? 'The queue is not available' : 'Cannot read the store'
     const what =
       runId === ''
-        ? `Cannot read the store, retrying: ${why}`
+        ? `${silent}, retrying: ${why}`
         : `Run "${runId}" crashed in this process: ${why}. It is stored, and can be claimed again`
     process.emitWarning(what, {
       type: 'ProvisoWarning',
-      code: runId === '' ? 'store/unavailable' : 'run/crashed',
+      code: runId !== '' ? 'run/crashed' : isQueue ? 'queue/unavailable' : 'store/unavailable',
       detail: redactor.text((cause instanceof Error && cause.stack) || ''),
     })
   }

@@ -1,4 +1,4 @@
-/** A load balancer for TCP, as it stands in front of workers: connections go to its targets in turn, past those that refuse. */
+/** A load balancer for TCP in front of workers: connections go to its targets in turn; a target that refuses is skipped. */
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 
 export interface Balancer {

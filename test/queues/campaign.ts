@@ -96,9 +96,10 @@ async function createCrew(fleet: Fleet, { queue, workers: size, leaseMs }: Fleet
     get api() {
       return api
     },
-    /** Returns the process that died, if this target can be hit now. */
-    async kill(target: Target, random: Random): Promise<{ readonly pid?: number } | undefined> {
+    /** Returns when this target died, and its process; nothing if the installation has no such part. */
+    async kill(target: Target, random: Random): Promise<Omit<Death, 'target'> | undefined> {
       await Promise.all(pending.splice(0))
+      const at = Date.now()
       if (target === 'api') {
         api.kill('SIGKILL')
         await api.ended
@@ -107,24 +108,24 @@ async function createCrew(fleet: Fleet, { queue, workers: size, leaseMs }: Fleet
             api = next
           }),
         )
-        return {}
+        return { at }
       }
       if (target === 'postgres') {
         fleet.postgres.restartImmediate()
-        return {}
+        return { at }
       }
       if (target === 'restate') {
         if (queue === 'local') return undefined
         const node = random.pick(fleet.restate)
         await node.kill()
         pending.push(node.restart())
-        return {}
+        return { at }
       }
       const victim = random.pick(workers)
       if (target === 'worker') {
         victim.kill('SIGKILL')
         replace(victim)
-        return { pid: victim.pid }
+        return { at, pid: victim.pid }
       }
       victim.kill('SIGSTOP')
       fleet.balancer.remove(victim.port)
@@ -138,7 +139,7 @@ async function createCrew(fleet: Fleet, { queue, workers: size, leaseMs }: Fleet
           return victim.lines.at(-1)?.lost ?? 0
         }),
       )
-      return {}
+      return { at }
     },
     /** Waits until the frozen workers have woken up, and found out that they lost their runs. */
     thaw: async () => (await Promise.all(frozen)).reduce((sum, lost) => sum + lost, 0),
@@ -154,10 +155,9 @@ async function killAtRandom(
   while (deaths.length < kills) {
     await new Promise((resolve) => setTimeout(resolve, random.int(pause.least, pause.most)))
     const target = random.pick(targets)
-    const at = Date.now()
     const died = await crew.kill(target, random)
     if (died === undefined) continue
-    deaths.push({ target, at, ...died })
+    deaths.push({ target, ...died })
     onKill?.(deaths.length)
   }
   return deaths

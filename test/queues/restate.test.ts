@@ -1,5 +1,5 @@
 /**
- * Runs on Restate, with the real server: workers behind a load balancer get the runs that the API sends, whoever dies. Every run
+ * Runs on Restate, with the real server: workers behind a load balancer get the runs that the API sends, and the runs survive the death of each part. Every run
  * completes, no step is done twice that must not be, and the journals are in order.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -108,7 +108,7 @@ describe.skipIf(missingPostgres() !== undefined || missingRestate() !== undefine
     expect((second?.at ?? 0) - (first?.at ?? 0)).toBeGreaterThanOrEqual(1_000)
   })
 
-  it('continues elsewhere when a worker is killed, long before its lease ends', async () => {
+  it('continues in another worker when one is killed, long before its lease ends', async () => {
     const ids = await Promise.all(Array.from({ length: 4 }, () => begin(steps('waits'))))
     for (const id of ids) await arrival(id)
     const victim = ownerOf(ids[0] as string)
@@ -193,7 +193,7 @@ describe.skipIf(missingPostgres() !== undefined || missingRestate() !== undefine
     expect(effectsOf(id).map(({ nodeId }) => nodeId)).toEqual(['one', 'two', 'three'])
   })
 
-  it('survives a kill of the Restate server: attempts go on, and timers and new runs are delivered', async () => {
+  it('survives a kill of the Restate server: attempts continue, and timers and new runs are delivered', async () => {
     const retry = { max: 2, backoffMs: 2_000 }
     const [running, waiting] = await Promise.all([
       begin(steps('gated')),

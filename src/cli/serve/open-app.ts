@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { hostname } from 'node:os'
 import { providersFromKeys } from '../../adapters/models/index.ts'
 import { type App, type AppOptions, createApp, fallbackModel, openStore } from '../../app.ts'
+import { ProvisoError } from '../../base/errors/error.ts'
 import { pick } from '../../base/json.ts'
 import { systemClock } from '../../base/time/clock.ts'
 import type { Store } from '../../domain/ports/store.ts'
@@ -109,7 +110,13 @@ export async function withApp(
     })
     const retention = startRetention(store, config.serve.retention, (cause) => reportCrash('', cause))
     const unused = noteUnusedSettings(config.aros, 'the runs of a server') ?? []
-    const all = [...notes, ...misread, ...findUnusedVariables(own.settings), unused].flat()
+    const all = [
+      ...notes,
+      ...describeQueue(queue, role),
+      ...misread,
+      ...findUnusedVariables(own.settings),
+      unused,
+    ].flat()
     try {
       return await use({ app, env, config, choice, owner, notes: all })
     } finally {
@@ -165,6 +172,23 @@ async function createOptions(
   return { options, notes: [note, planned.note] }
 }
 
+/** What an operator should know of the queue. */
+function describeQueue(queue: ReturnType<typeof chooseQueue>, role: ProcessInfo['role']): readonly string[] {
+  if (queue === 'local') return []
+  const { service, address, host, port, ingress, identityKeys = [] } = queue
+  if (role === 'api') return [`Queue: sends runs to Restate at ${ingress}, service ${service}.`]
+  const where = address ?? `http://${host}:${port}`
+  const isOpen = identityKeys.length === 0 && !/^(127\.|localhost$|::1$)/.test(host ?? '')
+  return [
+    `Queue: Restate delivers runs to ${where}, service ${service}.`,
+    ...(isOpen
+      ? [
+          `Requests to ${host}:${port} are not authenticated: set queue.identity_keys, or restrict who can reach it.`,
+        ]
+      : []),
+  ]
+}
+
 function warnClearSecret(): void {
   printNote(
     colors.yellow(
@@ -174,7 +198,9 @@ function warnClearSecret(): void {
 }
 
 function reportCrash(runId: string, cause: unknown): void {
-  const what = runId === '' ? 'The store does not respond' : `Cannot continue run ${runId} here`
+  const isQueue = cause instanceof ProvisoError && cause.code === 'queue/unavailable'
+  const silent = isQueue ? 'The queue does not respond' : 'The store does not respond'
+  const what = runId === '' ? silent : `Cannot continue run ${runId} here`
   printNote(`${colors.red('error')} ${what}: ${cause instanceof Error ? cause.message : String(cause)}`)
 }
 

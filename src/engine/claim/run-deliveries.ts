@@ -5,8 +5,8 @@
  * and expired leases, are found by a slow sweep of the store.
  */
 import type { Clock } from '../../base/time/clock.ts'
-import type { Handover, HeldLease } from '../../domain/ports/handover.ts'
-import type { Delivered, Delivery, Queue } from '../../domain/ports/queue.ts'
+import type { Handover, HeldLease } from '../../domain/ports/queue/handover.ts'
+import type { Delivered, Delivery, Queue } from '../../domain/ports/queue/queue.ts'
 import type { Claim, Store } from '../../domain/ports/store.ts'
 import { isTerminal } from '../../domain/status.ts'
 import type { Actor } from '../run-loop/run-actor-context.ts'
@@ -39,14 +39,14 @@ export interface RunDeliveries extends RunSource {
 
 /** How long the owner of a lease has to answer a challenge. */
 const challengeMs = 700
-/** Pause between two looks at a lease. */
-const lookMs = 50
-/** Pause before a run whose owner is alive is looked at again. */
+/** Pause between two reads of a lease. */
+const readMs = 50
+/** Pause before a run whose owner is alive is checked again. */
 const aliveMs = 500
 const sweepMs = 5_000
 /** Runs that are due for less are on their way. */
 const lateMs = 2_000
-const sweepSize = 100
+const sweepSize = 500
 /** Pause between two messages about the same late run. */
 const resendMs = 15_000
 
@@ -87,7 +87,7 @@ export function createRunDeliveries(options: RunDeliveriesOptions): RunDeliverie
     // This process may have lost the answer to its claim, or its actor has crashed: nothing to ask.
     if (found.owner !== owner && (await answers(runId, found))) return { kind: 'wait', ms: aliveMs }
     const taken = await options.handover.takeOver({ runId, owner, leaseMs, from: found })
-    return taken ? execute(taken) : { kind: 'wait', ms: lookMs }
+    return taken ? execute(taken) : { kind: 'wait', ms: readMs }
   }
 
   /** Whether the owner of the lease renews or releases it when it is asked to. */
@@ -95,7 +95,7 @@ export function createRunDeliveries(options: RunDeliveriesOptions): RunDeliverie
     options.handover.challenge(runId)
     const until = clock.now() + challengeMs
     while (clock.now() < until) {
-      await pause(lookMs)
+      await pause(readMs)
       const now = await options.handover.findLease(runId)
       if (now?.until !== found.until || now.epoch !== found.epoch) return true
     }
@@ -176,7 +176,7 @@ async function whenDue(store: Store, runId: string, now: number): Promise<Acquir
   const { wakeAt } = head
   if (wakeAt === undefined || wakeAt > now) return { kind: 'over', again: wakeAt }
   // Its row is being written, or the clock of the store is a little behind.
-  return { kind: 'wait', ms: lookMs }
+  return { kind: 'wait', ms: readMs }
 }
 
 /** Finds runs that are late, and has them delivered. */

@@ -7,7 +7,7 @@ import { createServer, type Http2Server, type ServerHttp2Session } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import type { ObjectContext, ObjectSharedContext } from '@restatedev/restate-sdk'
 import { ProvisoError, toErrorMessage } from '../../../base/errors/error.ts'
-import type { Receive } from '../../../domain/ports/queue.ts'
+import type { Receive } from '../../../domain/ports/queue/queue.ts'
 import type { RestateSdk } from './load-sdk.ts'
 import { type RestateOptions, restateDefaults } from './restate-options.ts'
 

@@ -1,6 +1,6 @@
 /** Requests to a Restate server: messages to its ingress, and the registration of a worker at its admin API. */
 import { ProvisoError, toErrorMessage } from '../../../base/errors/error.ts'
-import type { QueueMessage } from '../../../domain/ports/queue.ts'
+import type { QueueMessage } from '../../../domain/ports/queue/queue.ts'
 import { type RestateOptions, restateDefaults } from './restate-options.ts'
 
 export interface RestateApi {

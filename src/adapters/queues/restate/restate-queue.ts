@@ -1,6 +1,6 @@
 /** The queue on Restate: sends messages to its ingress, and takes deliveries at an endpoint that it registers. */
 import { ProvisoError } from '../../../base/errors/error.ts'
-import type { Queue } from '../../../domain/ports/queue.ts'
+import type { Queue } from '../../../domain/ports/queue/queue.ts'
 import { type Endpoint, openEndpoint } from './endpoint.ts'
 import { loadSdk } from './load-sdk.ts'
 import { createRestateApi } from './restate-api.ts'

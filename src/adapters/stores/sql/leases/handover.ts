@@ -1,15 +1,17 @@
 /** Takes over runs whose owner does not answer, on a database that several processes share. */
-import type { Handover } from '../../../../domain/ports/handover.ts'
+import type { Handover } from '../../../../domain/ports/queue/handover.ts'
 import type { SqlDriver } from '../sql-driver.ts'
+import { createHandoverStatements } from '../statements/handover-statements.ts'
 import type { LeaseStatements } from '../statements/lease-statements.ts'
 import { ask } from '../steps.ts'
 import type { RunTable } from '../tables.ts'
 
 export function createHandover(
   driver: SqlDriver,
-  statements: LeaseStatements,
+  { claimed }: Pick<LeaseStatements, 'claimed'>,
   nextName: () => string,
 ): Handover {
+  const statements = createHandoverStatements(driver.builder, driver.dialect)
   return {
     async findLease(runId) {
       type Held = { lease_owner: string; lease_epoch: number; lease_until: number }
@@ -25,7 +27,7 @@ export function createHandover(
       const [row] = await driver.run(function* (again) {
         type Taken = Pick<RunTable, 'run_id' | 'tenant' | 'lease_epoch'>
         if (again) {
-          const before = yield* ask<Taken>(statements.claimed({ owner, claimId }))
+          const before = yield* ask<Taken>(claimed({ owner, claimId }))
           if (before.length > 0) return before
         }
         const fenced = { fromOwner: from.owner, fromEpoch: from.epoch, fromUntil: from.until }

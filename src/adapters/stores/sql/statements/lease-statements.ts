@@ -5,18 +5,11 @@ import type { Statement } from '../steps.ts'
 import type { Tables } from '../tables.ts'
 import { createTemplates, type Param, type Templates } from './templates.ts'
 
-interface ClaimValues extends Timed {
+export interface ClaimValues extends Timed {
   readonly owner: string
   readonly leaseMs: number
   readonly limit: number
   readonly claimId: string
-}
-
-interface TakeOverValues extends Omit<ClaimValues, 'limit'> {
-  readonly runId: string
-  readonly fromOwner: string
-  readonly fromEpoch: number
-  readonly fromUntil: number
 }
 
 interface Claiming {
@@ -31,6 +24,23 @@ interface Left {
   readonly tenants: readonly string[]
 }
 
+/** When a lease that is granted or renewed now expires. */
+function leaseEnd(dialect: SqlDialect, param: Param<Timed & { leaseMs: number }>) {
+  return sql<number>`${dialect.now(param)} + ${param('leaseMs')}`
+}
+
+/** The columns of a granted lease. */
+export function leaseColumns(dialect: SqlDialect, param: Param<Omit<ClaimValues, 'limit'>>) {
+  const until = leaseEnd(dialect, param)
+  return {
+    lease_owner: param('owner'),
+    lease_epoch: sql<number>`lease_epoch + 1`,
+    lease_until: until,
+    due_at: until,
+    claim_id: param('claimId'),
+  }
+}
+
 export type LeaseStatements = ReturnType<typeof createLeaseStatements>
 
 export function createLeaseStatements(
@@ -38,9 +48,6 @@ export function createLeaseStatements(
   dialect: SqlDialect,
   templates: Templates = createTemplates('l', dialect.lists),
 ) {
-  const until = (param: Param<Timed & { leaseMs: number }>) =>
-    sql<number>`${dialect.now(param)} + ${param('leaseMs')}`
-
   const due = (param: Param<ClaimValues>) =>
     db
       .selectFrom('flex_runs')
@@ -51,21 +58,13 @@ export function createLeaseStatements(
       .limit(param('limit'))
 
   /** Skips runs whose row is being written, instead of waiting for it. */
-  const lease = (param: Param<Omit<ClaimValues, 'limit'>>) => ({
-    lease_owner: param('owner'),
-    lease_epoch: sql<number>`lease_epoch + 1`,
-    lease_until: until(param),
-    due_at: until(param),
-    claim_id: param('claimId'),
-  })
-
   const take = (
     param: Param<ClaimValues>,
     ready: SelectQueryBuilder<Tables, 'flex_runs', { run_id: string }>,
   ) =>
     db
       .updateTable('flex_runs')
-      .set(lease(param))
+      .set(leaseColumns(dialect, param))
       .where('run_id', 'in', dialect.locks.forUpdateSkipLocked(ready, 'flex_runs'))
       .returning(['run_id', 'tenant', 'lease_epoch'])
 
@@ -106,7 +105,7 @@ export function createLeaseStatements(
     renew: templates.list<Timed & { owner: string; leaseMs: number }, string>((param, runIds) =>
       db
         .updateTable('flex_runs')
-        .set({ lease_until: until(param), due_at: until(param) })
+        .set({ lease_until: leaseEnd(dialect, param), due_at: leaseEnd(dialect, param) })
         .where('run_id', 'in', (eb) =>
           dialect.locks.forUpdate(
             eb.selectFrom('flex_runs').select('run_id').where('run_id', 'in', runIds).orderBy('run_id'),
@@ -115,37 +114,6 @@ export function createLeaseStatements(
         .where('lease_owner', '=', param('owner'))
         .where('due_at', 'is not', null)
         .returning(['run_id', 'seq']),
-    ),
-
-    /** The lease of a run, unless it has expired. */
-    held: templates.query<Timed & { runId: string }>((param) =>
-      db
-        .selectFrom('flex_runs')
-        .select(['lease_owner', 'lease_epoch', 'lease_until'])
-        .where('run_id', '=', param('runId'))
-        .where('lease_until', '>', dialect.now(param)),
-    ),
-
-    /** Compare-and-set on owner, epoch and end of the lease: a renewal in between keeps it. */
-    takeOver: templates.query<TakeOverValues>((param) =>
-      db
-        .updateTable('flex_runs')
-        .set(lease(param))
-        .where('run_id', '=', param('runId'))
-        .where('lease_owner', '=', param('fromOwner'))
-        .where('lease_epoch', '=', param('fromEpoch'))
-        .where('lease_until', '=', param('fromUntil'))
-        .where('due_at', 'is not', null)
-        .returning(['run_id', 'tenant', 'lease_epoch']),
-    ),
-
-    late: templates.query<Timed & { lateMs: number; limit: number }>((param) =>
-      db
-        .selectFrom('flex_runs')
-        .select(['run_id', 'due_at'])
-        .where('due_at', '<=', sql<number>`${dialect.now(param)} - ${param('lateMs')}`)
-        .orderBy('due_at')
-        .limit(param('limit')),
     ),
 
     nextWake: (except: readonly string[] = []): Statement =>

@@ -27,7 +27,7 @@ export interface Delivered {
   readonly again?: number
 }
 
-/** Executes a run until nothing is left to do here. If it rejects, the queue soon delivers the run again, here or elsewhere. */
+/** Executes a run until nothing is left to do here. If it rejects, the queue soon delivers the run again, to this process or another. */
 export type Receive = (delivery: Delivery) => Promise<Delivered>
 
 export interface Queue {

@@ -4,7 +4,7 @@
  * of life first, so that only a run whose owner does not answer changes hands; the new lease has a higher epoch, which fences
  * a former owner that was only frozen.
  */
-import type { Claim, Lease } from './store.ts'
+import type { Claim, Lease } from './lease.ts'
 
 /** A lease that has not expired. */
 export interface HeldLease extends Lease {
