@@ -185,8 +185,12 @@ function createSweep({ handover, queue, clock, actors, onError }: RunDeliveriesO
   const sweep = async () => {
     const late = await handover.listLate({ lateMs, limit: sweepSize })
     // Every process sends it: the queue delivers one of the messages.
-    for (const { runId, dueAt } of late)
-      if (!actors.has(runId)) await queue.send({ runId, id: `late-${dueAt}`, isLate: true })
+    for (const { runId, dueAt } of late) {
+      if (actors.has(runId)) continue
+      // Every process sends it, and the queue delivers one of the messages; again later, if that one was lost or is stuck.
+      const round = Math.floor((clock.now() - dueAt) / resendMs)
+      await queue.send({ runId, id: `late-${dueAt}-${round}`, isLate: true })
+    }
   }
   const open = () => {
     let isOver = false
