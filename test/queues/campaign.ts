@@ -39,17 +39,20 @@ export interface FleetCampaignResult {
   readonly doubled: number
   /** Asks with two accepted replies. */
   readonly doubleReplies: number
-  /** From the death of a worker to the next event of the runs it was executing; runs that another kill hit meanwhile are apart. */
-  readonly pickUpMs: {
-    readonly count: number
-    readonly p50: number
-    readonly p99: number
-    readonly most: number
-  }
-  readonly disturbedPickUps: number
+  /** From the death of a worker to the next event of the runs it was executing, while nothing else was killed. */
+  readonly pickUpMs: Quantiles
+  /** The same for all of these runs, also if other parts were killed meanwhile. */
+  readonly anyPickUpMs: Quantiles
   /** Runs that others took from frozen workers, as these found out when they woke up. */
   readonly takenFromFrozen: number
   readonly violations: readonly string[]
+}
+
+interface Quantiles {
+  readonly count: number
+  readonly p50: number
+  readonly p99: number
+  readonly most: number
 }
 
 interface Death {
@@ -197,7 +200,7 @@ async function judge({ store, fleet, load, deaths, unfinished, options }: Eviden
     runs: load.started.size,
     lost: unfinished.length,
     pickUpMs: quantiles(pickUps.flatMap(({ ms, isDisturbed }) => (isDisturbed ? [] : [ms]))),
-    disturbedPickUps: pickUps.filter(({ isDisturbed }) => isDisturbed).length,
+    anyPickUpMs: quantiles(pickUps.map(({ ms }) => ms)),
   }
 }
 
@@ -238,7 +241,7 @@ function findPickUps(
   )
 }
 
-function quantiles(values: readonly number[]) {
+function quantiles(values: readonly number[]): Quantiles {
   const sorted = [...values].sort((one, other) => one - other)
   const at = (part: number) =>
     Math.round(sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? 0)
@@ -249,14 +252,17 @@ export function isFleetClean({ lost, doubled, doubleReplies, violations }: Fleet
   return lost + doubled + doubleReplies + violations.length === 0
 }
 
+const show = ({ count, p50, p99, most }: Quantiles) =>
+  `p50 ${p50} ms, p99 ${p99} ms, most ${most} ms (n=${count})`
+
 export function describeFleetCampaign(result: FleetCampaignResult): string {
-  const { queue, seed, workers, nodes, kills, runs, pickUpMs } = result
+  const { queue, seed, workers, nodes, kills, runs, pickUpMs, anyPickUpMs } = result
   const total = Object.values(kills).reduce((sum, count) => sum + count, 0)
   const each = Object.entries(kills).flatMap(([target, count]) => (count > 0 ? [`${count} ${target}`] : []))
   return [
     `queue ${queue}, ${workers} workers${nodes > 0 ? `, ${nodes} nodes of Restate` : ''}, PostgreSQL: ${total} kills (${each.join(', ')}) over ${runs} runs (seed ${seed})`,
     `lost ${result.lost}, doubled completions ${result.doubled}, double replies ${result.doubleReplies}, runs taken from frozen workers ${result.takenFromFrozen}`,
-    `pick-up after the kill of a worker: p50 ${pickUpMs.p50} ms, p99 ${pickUpMs.p99} ms, most ${pickUpMs.most} ms (n=${pickUpMs.count}; ${result.disturbedPickUps} more while something else was down; lease ${result.leaseMs} ms)`,
+    `pick-up after the kill of a worker: ${show(pickUpMs)}; also while something else was down: ${show(anyPickUpMs)} (lease ${result.leaseMs} ms)`,
     ...result.violations.map((message) => `VIOLATION ${message}`),
   ].join('\n')
 }
