@@ -12,5 +12,6 @@ export default defineConfig({
   // Optional peers are never part of the package.
   deps: { neverBundle: [/^node:/, 'react', 'vue'] },
   hooks: { 'build:done': ({ options }) => addCommonJs(options.outDir) },
-  inputOptions: { resolve: { mainFields: ['module', 'main'] } },
+  // The timings of plugins are printed as warnings otherwise.
+  inputOptions: { resolve: { mainFields: ['module', 'main'] }, checks: { pluginTimings: false } },
 })

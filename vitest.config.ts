@@ -60,8 +60,8 @@ export default defineConfig({
     pool: 'threads',
     // Several tests measure growth or start processes: more workers than half of a small machine disturb them.
     maxWorkers: 2,
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
     coverage: {
       provider: 'v8',
       include: ['src/output/**', 'src/schema/**', 'src/plan/**'],

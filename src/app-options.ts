@@ -30,6 +30,7 @@ import type { DraftInput } from './domain/envelope/envelope-input.ts'
 import { webhookEvents } from './domain/event/webhook-notice.ts'
 import type { Facet } from './domain/facet.ts'
 import { below } from './domain/parse/parsed.ts'
+import { labelPattern, mostLabels } from './domain/placement.ts'
 import type { Dispatcher } from './domain/ports/dispatcher.ts'
 import type { Planner } from './domain/ports/planner.ts'
 import type { Provider } from './domain/ports/provider.ts'
@@ -47,7 +48,16 @@ export interface AppOptions
   extends Partial<
     Pick<
       EngineOptions,
-      'leaseMs' | 'pollMs' | 'askMs' | 'limits' | 'owner' | 'onCrash' | 'onMissing' | 'claim' | 'storeRaw'
+      | 'leaseMs'
+      | 'pollMs'
+      | 'askMs'
+      | 'limits'
+      | 'owner'
+      | 'onCrash'
+      | 'onMissing'
+      | 'claim'
+      | 'labels'
+      | 'storeRaw'
     >
   > {
   /** Where runs are stored: an open store, or `memory:` (default), `sqlite:PATH`, `postgres://…`. */
@@ -341,6 +351,13 @@ const webhookRows = {
   onGiveUp: callable,
 } satisfies RowsOf<WebhooksChoice>
 
+function isLabels(value: unknown): boolean {
+  if (!isObject(value) || Object.keys(value).length > mostLabels) return false
+  return Object.entries(value)
+    .flat()
+    .every((each) => typeof each === 'string' && labelPattern.test(each))
+}
+
 const appRows = {
   store: must(
     (value) => typeof value === 'string' || has(value, 'append', 'function'),
@@ -382,6 +399,10 @@ const appRows = {
   owner: name,
   onCrash: callable,
   onMissing: callable,
+  labels: must(
+    isLabels,
+    `at most ${mostLabels} labels of letters, digits, dots and dashes, such as { region: 'eu' }`,
+  ),
   claim: must((value) => ['all', 'own', 'none'].includes(value as string), '"all", "own" or "none"'),
   tracing: must((value) => value === false || isObject(value), 'an object or false'),
   http,

@@ -151,7 +151,7 @@ async function buildApp(options: AppOptions, opened: Opened): Promise<App> {
     }),
     onMissing(runId, capabilityIds) {
       // Another process may have accepted the registration and died: the catalog here can be older than the run.
-      agents?.living.refresh().catch((cause: unknown) => onCrash('', cause))
+      agents?.living.refresh().then(engine.catalogChanged, (cause: unknown) => onCrash('', cause))
       options.onMissing?.(runId, capabilityIds)
     },
   })
@@ -160,10 +160,12 @@ async function buildApp(options: AppOptions, opened: Opened): Promise<App> {
   await agents?.living.open()
   await mcp?.open()
   await webhooks?.open()
+  changes.follow({ onRead: engine.catalogChanged, onError: (cause) => onCrash('', cause) })
 
   const catalogOf = (tenant = 'default') => agents?.catalogs.forTenant(tenant) ?? catalog
   const readers = createReaders()
   const close = once(async (given?: Parameters<App['close']>[0]) => {
+    changes.close()
     await Promise.all([threads.close(), schedules.close()])
     await engine.close(given)
     tracing?.runs.close()

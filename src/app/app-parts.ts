@@ -200,7 +200,7 @@ export function toEngineOptions(
   })
   return {
     ...pick(parts, ['store', 'clock', 'newId', 'redactor', 'onCrash', 'compileOptions']),
-    ...pick(options, ['pollMs', 'limits', 'claim', 'random', 'storeRaw']),
+    ...pick(options, ['pollMs', 'limits', 'claim', 'labels', 'random', 'storeRaw']),
     ...readTimes(options, env),
     parseText: parts.reading.parseText,
     refuseAnswer: parts.validators.refuse,

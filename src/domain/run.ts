@@ -272,6 +272,10 @@ export interface RunHead {
   readonly planVersion: number
   /** When the run is due: now or earlier if it can continue, later for a timer, never if absent. */
   readonly wakeAt?: number
+  /** Claimed before or after runs of normal priority; absent: normal. */
+  readonly priority?: 'low' | 'high'
+  /** Labels that a process needs to claim the run, such as `region=eu`; absent: none. */
+  readonly placement?: string
   readonly createdAt: number
   readonly updatedAt: number
   readonly objective: string

@@ -9,6 +9,7 @@ import type { Envelope } from '../domain/envelope.ts'
 import type { SubscribeToLifecycle } from '../domain/event/lifecycle.ts'
 import type { JournalEvent } from '../domain/event.ts'
 import type { Outcome } from '../domain/output.ts'
+import type { Labels } from '../domain/placement.ts'
 import type { Draft } from '../domain/plan.ts'
 import type { Catalog } from '../domain/ports/catalog.ts'
 import type { Dispatcher } from '../domain/ports/dispatcher.ts'
@@ -30,7 +31,7 @@ import type { SlotLimits } from './run-loop/slots.ts'
 export interface EngineOptions {
   readonly store: Store
   readonly catalog: Catalog
-  /** Awaited before a run is started or planned: brings the catalog up to date with other processes. Default: nothing. */
+  /** Awaited before a run is started, executed after a claim, or planned: brings the catalog up to date with other processes. Default: nothing. */
   readonly updateCatalog?: (tenant: string) => Promise<void>
   readonly dispatchers: readonly Dispatcher[]
   /** Drafts plans for runs that are started without one. */
@@ -53,6 +54,8 @@ export interface EngineOptions {
   /** How long an ask stays open. Default 24 h. */
   readonly askMs?: number
   readonly limits?: SlotLimits
+  /** Labels of this process: it executes runs without a placement, and those whose placement has no other labels. */
+  readonly labels?: Labels
   /** Redacts secrets. Default: by key names. */
   readonly redactor?: Redactor
   /** Keep the redacted raw output of models in the journal. Default true. */
@@ -125,6 +128,8 @@ export interface Engine {
   logLateResult(runId: string, ref: AttemptRef, outcome: Outcome): Promise<void>
   /** Subscribes to the events of runs in this process; each is sent as soon as it is in the journal. */
   readonly subscribeToLifecycle: SubscribeToLifecycle
+  /** The catalog has changed: claims runs again that were released for lack of a capability that is there now. */
+  catalogChanged(): void
   /** Starts to take work, from the store or the queue: due timers, replies from other processes, abandoned runs. */
   open(): Promise<void>
   /**

@@ -101,6 +101,7 @@ export function createEngine(options: EngineOptions): Engine {
     takeLateAnswer: lateAnswers.takeLateAnswer,
     logLateResult: lateAnswers.logLateResult,
     subscribeToLifecycle: lifecycle.subscribe,
+    catalogChanged: () => source.onFree(),
     open,
     async close({ graceMs = 5_000 } = {}) {
       if (isClosed) return
@@ -131,7 +132,7 @@ function createSource(
 ): { readonly source: RunSource; readonly open: Engine['open'] } {
   const { store, queue, claim, onCrash } = settings
   const shared = {
-    ...pick(settings, ['store', 'clock', 'owner', 'leaseMs', 'pollMs']),
+    ...pick(settings, ['store', 'clock', 'owner', 'leaseMs', 'pollMs', 'placements']),
     actors: runs.actors,
     onClaim: ({ runId, ...claimed }: Claim) => runs.execute(runId, { kind: 'claimed', ...claimed }),
     onLeaseLost: (actor: Actor) => runs.lose(actor),
@@ -139,7 +140,8 @@ function createSource(
   }
   if (!queue) {
     const own = claim === 'all' ? undefined : runs.own
-    const source = createRunPoller({ ...shared, own, excludedRuns: backOff.excludedRuns })
+    const room = () => runs.slots.room
+    const source = createRunPoller({ ...shared, own, room, excludedRuns: backOff.excludedRuns })
     return { source, open: async () => source.open() }
   }
   const { handover } = store

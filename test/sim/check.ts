@@ -325,16 +325,22 @@ const checks: readonly Check[] = [
   },
   /** Of an attempt whose end was not seen it is known that nothing was done only if its call was never made. */
   function* callsThatWereMadeAreNotUnsent(journal, { runId }, { cluster }) {
-    const keys = new Map<string, string>()
+    const starts = new Map<string, JournalEvent<'attempt_start'>>()
     for (const event of journal) {
       const id = event.nodeId ?? ''
-      if (event.type === 'attempt_start') keys.set(id, event.payload.idempotencyKey)
+      if (event.type === 'attempt_start') starts.set(id, event)
       if (event.type !== 'attempt_end') continue
       const { attempt, outcome, notApplied } = event.payload
       if (outcome !== 'outcome_unknown' || !notApplied) continue
-      const key = keys.get(id)
+      const start = starts.get(id)
       const isMade = cluster.ledger.calls.some(
-        (call) => call.runId === runId && call.nodeId === id && call.attempt === attempt && call.key === key,
+        (call) =>
+          call.runId === runId &&
+          call.nodeId === id &&
+          call.attempt === attempt &&
+          call.key === start?.payload.idempotencyKey &&
+          // A later plan counts the attempts of a node anew, under the same key.
+          call.at >= start.at,
       )
       if (isMade) yield `event ${event.seq}: attempt ${attempt} of "${id}" was made, and counts as not sent`
     }

@@ -171,11 +171,8 @@ export function createPeople(world: World, scenario: Scenario, cluster: Cluster)
     const value: Json = spoilt === 'value' ? { v: 'much' } : valueFor(shown)
     // In exact scenarios what follows a rejection is left to the ask.
     const chooses = decision === 'reject' && !scenario.exact && shown.rejectActions && random.chance(0.6)
-    // In exact scenarios by the place of the call: whether other agents see the grant in time is a matter of luck.
-    const luck = scenario.exact
-      ? randomFor(scenario.seed, 'grant', shown.runId, shown.nodeId ?? '', String(shown.toolCall?.turn))
-      : random
-    const grants = shown.grants && decision === 'approve' && luck.chance(0.4)
+    const grants =
+      shown.grants && decision === 'approve' && (scenario.exact ? grantsAll(shown) : random.chance(0.4))
     return {
       requestId,
       decision,
@@ -188,11 +185,18 @@ export function createPeople(world: World, scenario: Scenario, cluster: Cluster)
     }
   }
 
+  /**
+   * In exact scenarios all calls of a run that may be granted are granted, or none: whether another agent sees a grant before
+   * it asks is a matter of luck, and must make no difference.
+   */
+  const grantsAll = ({ runId }: AskRow) => randomFor(scenario.seed, 'grants', runId).chance(0.4)
+
   /** In exact scenarios what people say depends only on what they are asked, never on when or by whom. */
   const decide = (shown: AskRow): Reply['decision'] => {
     if (!scenario.exact) return random.pick(shown.decisions)
     if (dependsOnTime.has(shown.kind)) return 'approve'
-    if (shown.kind === 'tool') return decideCall(scenario.seed, shown)
+    if (shown.kind === 'tool')
+      return shown.grants && grantsAll(shown) ? 'approve' : decideCall(scenario.seed, shown)
     const nth = earlier(cluster, shown)
     const said: Random = randomFor(scenario.seed, 'reply', shown.runId, shown.kind, shown.nodeId ?? '', nth)
     return said.chance(0.1) ? 'reject' : said.pick(shown.decisions.filter((name) => name !== 'reject'))

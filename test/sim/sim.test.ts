@@ -79,6 +79,18 @@ describe('the engine under faults', () => {
     expect((await playHistory(1818)).violations).toEqual([])
   })
 
+  it('accepts that an item asks again after a rejection, although its question expired before', async () => {
+    expect((await playHistory(1761)).violations).toEqual([])
+  })
+
+  it('accepts that an outcome which came late is not named as unknown at the end', async () => {
+    expect((await playHistory(3978)).violations).toEqual([])
+  })
+
+  it('accepts that a later plan counts an attempt anew that was not sent this time', async () => {
+    expect((await playHistory(5088)).violations).toEqual([])
+  })
+
   it('knows the place of every mistake', () => expectOneLocation(mutants))
 
   it('plays the same history for the same seed, alone or after others', {

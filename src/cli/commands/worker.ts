@@ -1,5 +1,6 @@
 /** `proviso worker`: executes the runs of a store until it receives a stop signal. */
-import type { Command } from 'commander'
+import { type Command, InvalidArgumentError } from 'commander'
+import { type Labels, labelPattern, mostLabels } from '../../domain/placement.ts'
 import { describeExitCodes } from '../exit-codes.ts'
 import { addUseOption } from '../input/read-work.ts'
 import { duration, wholeNumber } from '../options/option-parsers.ts'
@@ -16,6 +17,7 @@ Shutdown: SIGTERM or Ctrl-C claims nothing more, lets attempts end for four seco
 Examples:
   proviso worker --store postgres://… --use agents.mjs
   proviso worker --store postgres://… --use agents.mjs --queue restate --restate-address http://workers.internal:9080
+  proviso worker --store postgres://… --use agents.mjs --labels region=eu
   proviso worker --store postgres://… --use agents.mjs --capabilities render,transcode --concurrency 4
 
 ${describeExitCodes(['ok', 'internal', 'usage'])}`
@@ -29,6 +31,11 @@ export function addWorkerCommand(program: Command): void {
       '--capabilities <ids>',
       'of the modules of --use, only these capabilities; separated by commas',
       list,
+    )
+    .option(
+      '--labels <list>',
+      'execute also the runs whose placement has no other labels than these, such as region=eu,gpu=yes',
+      readLabels,
     )
     .option('--concurrency <n>', 'attempts at once (default: 1000)', wholeNumber)
     .option(
@@ -52,6 +59,15 @@ export function addWorkerCommand(program: Command): void {
       const { work } = await import('../serve/worker.ts')
       process.exitCode = await work(flags)
     })
+}
+
+function readLabels(text: string): Labels {
+  const pairs = list(text).map((label) => label.split('='))
+  const isValid = ([name = '', value = '', ...more]: readonly string[]) =>
+    more.length === 0 && labelPattern.test(name) && labelPattern.test(value)
+  if (pairs.length > mostLabels || !pairs.every(isValid))
+    throw new InvalidArgumentError(`Must be at most ${mostLabels} labels such as region=eu,gpu=yes.`)
+  return Object.fromEntries(pairs)
 }
 
 function list(text: string): readonly string[] {

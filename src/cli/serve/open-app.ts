@@ -54,7 +54,7 @@ interface OpenWith {
   /** What only the caller knows of the options. */
   readonly choose: (
     work: Work,
-  ) => Pick<AppOptions, 'claim' | 'limits' | 'pollMs' | 'leaseMs' | 'capabilities'>
+  ) => Pick<AppOptions, 'claim' | 'limits' | 'labels' | 'pollMs' | 'leaseMs' | 'capabilities'>
   /** In development, agents run on this machine and can call the server's own address. */
   readonly findAddress?: () => string | undefined
 }

@@ -123,6 +123,11 @@ export interface Records {
    * any process; heartbeats do not count. Cheap enough to be called with every start of a run.
    */
   version(): Promise<number>
+  /**
+   * Subscribes to such changes of other processes. A hint only: listeners compare the
+   * version. Absent: the store cannot notify, or has one process.
+   */
+  onChange?(listener: () => void): () => void
   readonly tokens: Tokens
   readonly registrations: Registrations
   readonly once: Once

@@ -323,7 +323,7 @@ export interface Store {
   /** The threads of a tenant, last changed first. */
   threads(query: ThreadQuery): Promise<ThreadRow[]>
 
-  /** Claims due runs that have no lease, or an expired one, by the store's clock. */
+  /** Claims due runs that have no lease, or an expired one, by the store's clock: those of high priority first, then the earliest. */
   claim(request: {
     owner: string
     leaseMs: number
@@ -333,6 +333,8 @@ export interface Store {
     except?: readonly string[]
     /** Tenants to skip. */
     exceptTenants?: readonly string[]
+    /** Only runs without a placement, or with one of these. Default: all. */
+    placements?: readonly string[]
   }): Promise<Claim[]>
   /**
    * Renews an owner's leases on these runs and returns the runs that are still held, with the sequence number of their last
@@ -344,7 +346,10 @@ export interface Store {
   /** Takes over runs before their lease expires. Absent: a store of one process. */
   readonly handover?: Handover
   /** Returns the earliest time at which `claim` could return a run; pollers sleep until then. */
-  nextWake(given?: { except?: readonly string[] }): Promise<number | undefined>
+  nextWake(given?: {
+    except?: readonly string[]
+    placements?: readonly string[]
+  }): Promise<number | undefined>
   /** Subscribes to appends of this process and, if the store supports it, of others. A hint only: listeners read the journal. */
   onChange(listener: ChangeListener): () => void
 

@@ -1,5 +1,6 @@
 /** The schema of an envelope and of the contract in it. */
 
+import { labelPattern, mostLabels, priorityLevels } from '../placement.ts'
 import { limitsSchema } from './draft-schema.ts'
 import { modelSettingsSchema } from './model-settings-schema.ts'
 import { anySchema, closed, condition, map, text } from './parts.ts'
@@ -32,9 +33,24 @@ const goalConditionSchema = closed(
 )
 
 /** Free, but a limit that cannot be read must not be no limit. */
+/** A name or value of a label. */
+const label = { type: 'string', pattern: labelPattern.source } as const
+const labelsSchema = {
+  type: 'object',
+  propertyNames: label,
+  additionalProperties: label,
+  maxProperties: mostLabels,
+} as const
+
 export const requestSchema = {
   type: 'object',
-  properties: { threadId: text, resumeRunId: text, ...limitsSchema.properties },
+  properties: {
+    threadId: text,
+    resumeRunId: text,
+    priority: { enum: Object.keys(priorityLevels) },
+    placement: labelsSchema,
+    ...limitsSchema.properties,
+  },
 } as const
 
 export const envelopeSchema = {

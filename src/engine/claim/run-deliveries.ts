@@ -8,6 +8,7 @@ import type { Clock } from '../../base/time/clock.ts'
 import type { Handover, HeldLease } from '../../domain/ports/queue/handover.ts'
 import type { Delivered, Delivery, Queue } from '../../domain/ports/queue/queue.ts'
 import type { Claim, Store } from '../../domain/ports/store.ts'
+import type { RunHead } from '../../domain/run.ts'
 import { isTerminal } from '../../domain/status.ts'
 import type { Actor } from '../run-loop/run-actor-context.ts'
 import { renewLeases } from './renew-leases.ts'
@@ -20,6 +21,8 @@ interface RunDeliveriesOptions {
   readonly clock: Clock
   readonly owner: string
   readonly leaseMs: number
+  /** The placements that this process can serve, besides none. */
+  readonly placements: readonly string[]
   /** The active runs of this process. */
   readonly actors: ReadonlyMap<string, Actor>
   /** When this process should be offered a run again that it released for lack of a capability. */
@@ -43,6 +46,8 @@ const challengeMs = 700
 const readMs = 50
 /** Pause before a run whose owner is alive is checked again. */
 const aliveMs = 500
+/** Pause before another process is offered a run whose placement this one cannot serve. */
+const misplacedMs = 500
 const sweepMs = 5_000
 /** Runs that are due for less are on their way. */
 const lateMs = 2_000
@@ -56,7 +61,7 @@ export function isFedBy(queue: Pick<Queue, 'name'>, owner: string): boolean {
 }
 
 export function createRunDeliveries(options: RunDeliveriesOptions): RunDeliveries {
-  const { store, queue, clock, owner, leaseMs, actors, onError } = options
+  const { store, queue, clock, owner, leaseMs, placements, actors, onError } = options
   let closed = false
   let cancelRenewal = () => {}
   const departures = createDepartures()
@@ -79,10 +84,15 @@ export function createRunDeliveries(options: RunDeliveriesOptions): RunDeliverie
   }
 
   const acquire = async (runId: string): Promise<Acquired> => {
-    const [claim] = await store.claim({ owner, leaseMs, limit: 1, runId })
+    const [claim] = await store.claim({ owner, leaseMs, limit: 1, runId, placements })
     if (claim) return execute(claim)
+    const head = await store.head(runId)
+    if (head === undefined || isTerminal(head.status)) return { kind: 'over', again: undefined }
+    // The queue delivers to any process.
+    if (head.placement !== undefined && !placements.includes(head.placement))
+      return { kind: 'over', again: clock.now() + misplacedMs }
     const found = await options.handover.findLease(runId)
-    if (found === undefined) return whenDue(store, runId, clock.now())
+    if (found === undefined) return whenDue(head, clock.now())
     if (found.owner !== owner && !isFedBy(queue, found.owner)) return { kind: 'over', again: found.until }
     // This process may have lost the answer to its claim, or its actor has crashed: nothing to ask.
     if (found.owner !== owner && (await answers(runId, found))) return { kind: 'wait', ms: aliveMs }
@@ -170,10 +180,7 @@ function leaving(): Error {
 }
 
 /** When a run without a lease is due, by its head. */
-async function whenDue(store: Store, runId: string, now: number): Promise<Acquired> {
-  const head = await store.head(runId)
-  if (head === undefined || isTerminal(head.status)) return { kind: 'over', again: undefined }
-  const { wakeAt } = head
+function whenDue({ wakeAt }: RunHead, now: number): Acquired {
   if (wakeAt === undefined || wakeAt > now) return { kind: 'over', again: wakeAt }
   // Its row is being written, or the clock of the store is a little behind.
   return { kind: 'wait', ms: readMs }

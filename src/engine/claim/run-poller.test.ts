@@ -21,9 +21,11 @@ it('a tenant with thousands of due runs does not delay the claim of the runs of 
       owner: 'me',
       leaseMs: 60_000,
       pollMs: 60_000,
+      placements: [],
       own: undefined,
       excludedRuns: () => [],
       actors: new Map(),
+      room: () => 1_000,
       onClaim({ tenant }) {
         order.push(tenant)
         if (order.length < due + 40) return
@@ -88,9 +90,11 @@ function createHeldPoller(store: Store, onClaim: (claim: Claim) => void) {
     owner: 'me',
     leaseMs: 60_000,
     pollMs: 3_600_000,
+    placements: [],
     own: undefined,
     excludedRuns: () => [],
     actors: new Map(),
+    room: () => 1_000,
     onClaim,
     onLeaseLost: () => {},
     onError: (cause) => expect.unreachable(String(cause)),

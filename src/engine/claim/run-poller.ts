@@ -14,12 +14,16 @@ interface RunPollerOptions {
   readonly owner: string
   readonly leaseMs: number
   readonly pollMs: number
+  /** Placements of runs that this process serves. */
+  readonly placements: readonly string[]
   /** The only runs that may be claimed; absent: every run of the store. */
   readonly own: ReadonlySet<string> | undefined
   /** Run ids to skip while claiming: another process is better placed to run them. */
   readonly excludedRuns: () => readonly string[]
   /** The active runs of this process. */
   readonly actors: ReadonlyMap<string, Actor>
+  /** Free slots for attempts; below zero: how many runs wait for one. */
+  readonly room: () => number
   /** Called with each claimed run. */
   readonly onClaim: (claim: Claim) => void
   /** Called when another process has claimed the run. */
@@ -30,15 +34,17 @@ interface RunPollerOptions {
 
 const claimSize = 32
 /**
- * In a long backlog, runs of other tenants are claimed after every so many pages, because that query passes over the whole
- * backlog: stores return the oldest first, and the tenant of thousands of due runs must not keep the others waiting.
+ * In a long backlog, runs of other tenants are claimed after every so many pages or milliseconds, because that query passes
+ * over the whole backlog: stores return the oldest first, and the tenant of thousands of due runs must not keep the others
+ * waiting.
  */
 const pagesPerLook = 8
+const lookPauseMs = 1_000
 /** Lower bound between polls: a run that is due but leased to another process must not cause a tight loop. */
 const shortestPause = 50
 
 export function createRunPoller(options: RunPollerOptions): RunSource {
-  const { store, clock, owner, leaseMs, pollMs, own } = options
+  const { store, clock, owner, leaseMs, pollMs, placements, own } = options
   let opened = false
   let closed = false
   let polling: Promise<void> | undefined
@@ -71,11 +77,22 @@ export function createRunPoller(options: RunPollerOptions): RunSource {
     else wakeAt(Math.max(clock.now(), lastPollAt + shortestPause))
   }
 
-  const claim = async (exceptTenants: readonly string[] = []): Promise<Claim[]> => {
+  /**
+   * How many runs to claim: no more than a page beyond the free slots. The others stay in the store, where other processes
+   * claim them, and where runs of high priority come first.
+   */
+  const getLimit = () => {
+    if (own) return claimSize
+    let unread = 0
+    for (const actor of options.actors.values()) if (actor.isUnread) unread++
+    return Math.min(claimSize, options.room() + claimSize - unread)
+  }
+
+  const claim = async (limit: number, exceptTenants: readonly string[] = []): Promise<Claim[]> => {
     const except = options.excludedRuns()
-    if (!own) return store.claim({ owner, leaseMs, limit: claimSize, except, exceptTenants })
+    if (!own) return store.claim({ owner, leaseMs, limit, except, exceptTenants, placements })
     const wanted = [...own].filter((runId) => !except.includes(runId))
-    const claims = wanted.map((runId) => store.claim({ owner, leaseMs, limit: 1, runId }))
+    const claims = wanted.map((runId) => store.claim({ owner, leaseMs, limit: 1, runId, placements }))
     return (await Promise.all(claims)).flat()
   }
 
@@ -89,16 +106,30 @@ export function createRunPoller(options: RunPollerOptions): RunSource {
     await Promise.all(late.map(({ runId, lease }) => store.release(runId, lease)))
   }
 
+  let [pages, lookedAt] = [0, Number.NEGATIVE_INFINITY]
+  const isLookDue = () => {
+    pages++
+    if (pages < pagesPerLook && clock.now() - lookedAt < lookPauseMs) return false
+    pages = 0
+    lookedAt = clock.now()
+    return true
+  }
+
   const poll = async () => {
     try {
-      for (let full = true, pages = 0; full && !closed; pages++) {
-        const claims = await claim()
+      for (let full = true; full && !closed; ) {
+        const limit = getLimit()
+        if (limit <= 0) {
+          wakeAt(clock.now() + shortestPause)
+          return
+        }
+        const claims = await claim(limit)
         await takeClaims(claims)
-        full = !own && claims.length === claimSize
-        if (full && !closed && pages % pagesPerLook === 0)
-          await takeClaims(await claim([...new Set(claims.map(({ tenant }) => tenant))]))
+        full = !own && claims.length === limit
+        if (full && !closed && isLookDue())
+          await takeClaims(await claim(claimSize, [...new Set(claims.map(({ tenant }) => tenant))]))
       }
-      const next = own ? undefined : await store.nextWake({ except: options.excludedRuns() })
+      const next = own ? undefined : await store.nextWake({ except: options.excludedRuns(), placements })
       if (next !== undefined) wakeAt(Math.max(next, clock.now() + shortestPause))
     } catch (cause) {
       options.onError(cause)

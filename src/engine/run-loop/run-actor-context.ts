@@ -25,6 +25,8 @@ export interface ActorContext {
   readonly slots: Slots
   readonly reads: FairReads
   readonly decisionContext: (tenant: string) => DecisionContext
+  /** Awaited before a claimed run is decided: what other processes have registered. Absent: not awaited. */
+  readonly updateCatalog: ((tenant: string) => Promise<void>) | undefined
   /** Makes the call of a started attempt. */
   readonly perform: (state: RunState, start: Start, work: Work) => Promise<AttemptResult>
   /** Awaited before the run continues with the results of attempts. Absent: not awaited. */
@@ -74,6 +76,8 @@ export interface Actor {
   readonly lease: Lease | undefined
   /** Whether a turn, a call or a draft is in progress, or a result is not written. */
   readonly busy: boolean
+  /** Whether its journal is not read yet: it may need slots. */
+  readonly isUnread: boolean
   /** The calls that were in flight last. */
   readonly calls: readonly AttemptRef[]
   /** Something may have changed: takes a turn, or another one after the current. */

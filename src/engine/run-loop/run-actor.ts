@@ -9,6 +9,7 @@ import { createStop, RunMovedOn, type Stop } from '../../base/stop.ts'
 import type { AttemptRef } from '../../domain/attempt/call-key.ts'
 import type { JournalEvent, NewEvent } from '../../domain/event.ts'
 import type { AttemptResult, Usage } from '../../domain/output.ts'
+import { getPriority } from '../../domain/placement.ts'
 import type { Append, AppendResult, HeadUpdate, Lease } from '../../domain/ports/store.ts'
 import { fold } from '../../domain/run/fold.ts'
 import type { RunState } from '../../domain/run.ts'
@@ -54,7 +55,10 @@ export function createActor(runId: string, context: ActorContext, origin: Origin
       dispatch({ kind: 'decided', step, now: decisionContext.now })
     },
     'end-slot-turn': ({ more }) =>
-      slots.done(runId, { more, ...(state.run && { tenant: state.run.tenant }) }),
+      slots.done(runId, {
+        more,
+        ...(state.run && { tenant: state.run.tenant, priority: getPriority(state.run.envelope) }),
+      }),
     'release-slots'({ capabilityIds }) {
       for (const capabilityId of capabilityIds) slots.release(capabilityId)
     },
@@ -113,6 +117,9 @@ export function createActor(runId: string, context: ActorContext, origin: Origin
     get busy() {
       return isBusy(state)
     },
+    get isUnread() {
+      return state.run === undefined
+    },
     wake,
     notify: (seq) => dispatch({ kind: 'notified', seq }),
     stop: () => dispatch({ kind: 'stop' }),
@@ -154,12 +161,19 @@ const pageSize = 5000
 /** Reads and writes the run, and passes the results on as inputs. */
 function createStorage(context: ActorContext, origin: Origin, dispatch: Dispatch) {
   const { store, clock, onAppended } = context
+  /** The catalog here may be older than the run: another process has started it. */
+  let catalog = origin.kind === 'claimed' ? context.updateCatalog?.(origin.tenant) : undefined
   const fail = (cause: unknown) => toFailure(cause, clock.now())
   const failed = (cause: unknown) => dispatch(fail(cause))
   return {
     read(runId: string) {
       const tenant = origin.kind === 'claimed' ? origin.tenant : origin.state.tenant
-      const reading = context.reads.read(tenant, () => readRun(context, runId))
+      const reading = context.reads.read(tenant, async () => {
+        const run = await readRun(context, runId)
+        await catalog
+        catalog = undefined
+        return run
+      })
       reading.then((run) => dispatch({ kind: 'read', run }), failed)
     },
     create(run: RunState, events: readonly NewEvent[], head: HeadUpdate) {

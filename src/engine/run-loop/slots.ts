@@ -1,9 +1,11 @@
 /**
  * Slots for attempts in this process (a counting semaphore with fair queues): a run that got no slot waits in the line of
  * its tenant, and a run that has just released one does not take it again before the runs in line. While slots are free, the
- * tenants take turns (round robin), and each run in line that may be able to use a slot gets a turn, one slot per turn: a
- * tenant with hundreds of runs waits for itself.
+ * tenants take turns (round robin) within each priority, and each run in line that may be able to use a slot gets a turn,
+ * one slot per turn: a tenant with hundreds of runs waits for itself.
  */
+import type { Priority } from '../../domain/placement.ts'
+
 export interface SlotLimits {
   /** Concurrent attempts of the whole process. Default 1,000: calls mostly wait, and need little of this process. */
   readonly process?: number
@@ -21,16 +23,31 @@ export interface Slots {
    * Ends the step of the run, whether or not it was its turn. With `more`, the run is called when its turn comes, which may
    * be at once; without, it leaves the line. The tenant is needed with `more` only.
    */
-  done(runId: string, wish: { readonly more: boolean; readonly tenant?: string }): void
+  done(
+    runId: string,
+    wish: { readonly more: boolean; readonly tenant?: string; readonly priority?: Priority },
+  ): void
   /** No slot is free any more. */
   close(): void
   readonly taken: number
+  /** Free slots; below zero: how many runs wait for a slot of the process. */
+  readonly room: number
 }
 
 export function createSlots(limits: SlotLimits, call: (runId: string) => void): Slots {
   let most = limits.process ?? 1_000
   const byCapability = new Map<string, number>()
-  const line = createLine()
+  /** Runs of high priority are called before all others, and those of low priority after them. */
+  const lines = { high: createLine(), normal: createLine(), low: createLine() }
+  const all = Object.values(lines)
+  const isEmpty = () => all.every((line) => line.size === 0)
+  const takeFirst = (fits: (refused: number) => boolean) => {
+    for (const line of all) {
+      const runId = line.take(fits)
+      if (runId !== undefined) return runId
+    }
+    return undefined
+  }
   const refusals = new Map<string, number>()
   let turn: string | undefined
   let isUsed = false
@@ -40,7 +57,7 @@ export function createSlots(limits: SlotLimits, call: (runId: string) => void): 
 
   const next = () => {
     if (turn !== undefined || taken >= most) return
-    const runId = line.take((refused) => refused !== releases)
+    const runId = takeFirst((refused) => refused !== releases)
     if (runId === undefined) return
     turn = runId
     isUsed = false
@@ -50,7 +67,7 @@ export function createSlots(limits: SlotLimits, call: (runId: string) => void): 
     take(runId, capabilityId) {
       // The turn of another run, or the second slot of this turn: this does not show whether slots are free.
       refusals.delete(runId)
-      if (turn === runId ? isUsed : turn !== undefined || line.size > 0) return false
+      if (turn === runId ? isUsed : turn !== undefined || !isEmpty()) return false
       const busy = byCapability.get(capabilityId) ?? 0
       if (taken >= most || busy >= (limits.capability?.(capabilityId) ?? Number.POSITIVE_INFINITY)) {
         refusals.set(runId, releases)
@@ -73,9 +90,9 @@ export function createSlots(limits: SlotLimits, call: (runId: string) => void): 
       releases++
       next()
     },
-    done(runId, { more, tenant = '' }) {
-      if (more) line.add(runId, tenant, refusals.get(runId) ?? -1)
-      else line.remove(runId)
+    done(runId, { more, tenant = '', priority = 'normal' }) {
+      if (more) lines[priority].add(runId, tenant, refusals.get(runId) ?? -1)
+      else for (const line of all) line.remove(runId)
       refusals.delete(runId)
       if (turn === runId) turn = undefined
       next()
@@ -85,6 +102,9 @@ export function createSlots(limits: SlotLimits, call: (runId: string) => void): 
     },
     get taken() {
       return taken
+    },
+    get room() {
+      return taken < most ? most - taken : -all.reduce((sum, line) => sum + line.size, 0)
     },
   }
 }

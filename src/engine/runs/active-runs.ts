@@ -9,6 +9,7 @@ import { settleWithin } from '../../base/time/clock.ts'
 import type { Envelope } from '../../domain/envelope.ts'
 import type { LeftNotice } from '../../domain/event/lifecycle.ts'
 import type { EventPayloads, NewEvent } from '../../domain/event.ts'
+import { getPlacement } from '../../domain/placement.ts'
 import { applyEvent, begin } from '../../domain/run/fold.ts'
 import type { RunState } from '../../domain/run.ts'
 import { schemaHash } from '../../schema/hash.ts'
@@ -93,6 +94,7 @@ export function createActiveRuns(parts: ActiveRunsParts): ActiveRuns {
     reads: createFairReads(clock),
     decisionContext,
     turn,
+    updateCatalog: settings.updateCatalog,
     ...createWork(settings),
     onLateResult: parts.onLateResult,
     onAppended: parts.onAppended,
@@ -201,15 +203,21 @@ export function createStarts(
   runs: Pick<ActiveRuns, 'actors' | 'own' | 'execute' | 'dismiss' | 'wakeRun'>,
   { isClosed, onStored }: StartParts,
 ): Starts {
-  const { claim, queue, newId, clock, answerMs } = settings
+  const { claim, queue, newId, clock, answerMs, placements } = settings
+  /** The run is left to the process that a queue delivers it to, or this one executes none, or lacks a label that it requires. */
+  const isOfOthers = (envelope: Envelope) => {
+    const placement = getPlacement(envelope)
+    return (
+      claim === 'none' || queue !== undefined || (placement !== undefined && !placements.includes(placement))
+    )
+  }
   /** Runs being written to the store, and how their start is rejected. */
   const creating = new Map<string, { readonly settled: Promise<void>; readonly refuse: Refuse }>()
   const start: Engine['start'] = async (envelope, given = {}) => {
     const runId = given.runId ?? newId()
     const until = clock.now() + answerMs
     const late = () => unanswered(runId, answerMs)
-    // With a queue, the process that it delivers the run to executes it.
-    if (claim === 'none' || queue) {
+    if (isOfOthers(envelope)) {
       const { state, events } = await settleWithin(storeNew(settings, { runId, envelope, given }), {
         ...{ clock, until, late },
       })

@@ -1,5 +1,6 @@
 /** The options of an engine with their defaults, and the functions that follow from them alone. */
 import { systemClock } from '../../base/time/clock.ts'
+import { listPlacements } from '../../domain/placement.ts'
 import type { Catalog } from '../../domain/ports/catalog.ts'
 import type { Dispatcher } from '../../domain/ports/dispatcher.ts'
 import { parseHere } from '../../domain/ports/parse-text.ts'
@@ -40,6 +41,7 @@ export function resolveSettings(options: EngineOptions) {
     pollMs: options.pollMs ?? defaults.pollMs,
     claim: options.claim ?? 'all',
     limits: options.limits ?? {},
+    placements: listPlacements(options.labels),
     redactor: options.redactor ?? createRedactor(),
     storeRaw: options.storeRaw ?? true,
     parseText: options.parseText ?? parseHere,

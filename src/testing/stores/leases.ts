@@ -1,6 +1,6 @@
 /** Tests of leases: one process at a time executes a run, and a process that lost its lease cannot write (fencing). */
 import type { Lease, Store } from '../../domain/ports/store.ts'
-import { logEvent, newRun, runningHead } from './sample.ts'
+import { logEvent, newRun, runningHead, startEvent } from './sample.ts'
 import type { Suite } from './test-api.ts'
 
 /** Long enough for a database on a busy machine to answer several times. */
@@ -95,6 +95,43 @@ export function leaseSuite({ test, expect }: Suite): void {
     expect(await taken({ exceptTenants: ['t-0', 't-1', 't-2'] })).toEqual([])
     expect(await taken({ except: ['y'], exceptTenants: ['t-0', 'none'] })).toEqual(['z'])
     expect((await taken({ exceptTenants: [] })).sort()).toEqual(['x', 'y'])
+  })
+
+  test('claims runs of high priority first, and those of low priority last', async ({ store }) => {
+    const order = ['low', 'normal', 'high', 'low', 'normal', 'high']
+    for (const [index, priority] of order.entries()) {
+      const events = [startEvent('Hurry', { constraints: { priority } })]
+      await store.create(
+        newRun(`${priority}-${index}`, { events, head: { ...runningHead, wakeAt: 10 + index } }),
+      )
+    }
+    const next = async (limit: number) =>
+      (await store.claim({ owner: 'a', leaseMs: 60_000, limit })).map(({ runId }) => runId)
+    expect((await next(3)).sort()).toEqual(['high-2', 'high-5', 'normal-1'])
+    expect(await next(1)).toEqual(['normal-4'])
+    expect(await next(1)).toEqual(['low-0'])
+    expect(await next(10)).toEqual(['low-3'])
+    expect((await store.head('high-2'))?.priority).toBe('high')
+  })
+
+  test('claims runs with a placement only for processes that serve it', async ({ store }) => {
+    for (const [index, region] of ['eu', 'us', undefined].entries()) {
+      const events = [
+        startEvent('Stay', { constraints: region === undefined ? {} : { placement: { region } } }),
+      ]
+      await store.create(newRun(region ?? 'any', { events, head: { ...runningHead, wakeAt: 10 + index } }))
+    }
+    const wake = (placements: readonly string[]) => store.nextWake({ placements })
+    const next = async (placements: readonly string[]) =>
+      (await store.claim({ owner: 'a', leaseMs: 60_000, limit: 10, placements })).map(({ runId }) => runId)
+    expect([await wake([]), await wake(['region=us']), await store.nextWake()]).toEqual([12, 11, 10])
+    expect(await next([])).toEqual(['any'])
+    expect(await next(['region=asia', 'zone=1'])).toEqual([])
+    expect(await store.claim({ owner: 'a', leaseMs: 60_000, limit: 1, runId: 'eu', placements: [] })).toEqual(
+      [],
+    )
+    expect(await next(['region=us', 'region=eu'])).toEqual(['eu', 'us'])
+    expect((await store.head('eu'))?.placement).toBe('region=eu')
   })
 
   test('never assigns one run to two of eight concurrent claims', async ({ store }) => {

@@ -29,7 +29,15 @@ export function logEvent(value: Json): NewEvent {
 
 export function startEvent(
   objective = 'Write two headlines',
-  { threadId, pipeline }: { readonly threadId?: string; readonly pipeline?: string } = {},
+  {
+    threadId,
+    pipeline,
+    constraints = {},
+  }: {
+    readonly threadId?: string
+    readonly pipeline?: string
+    readonly constraints?: { readonly [name: string]: Json }
+  } = {},
 ): NewEvent {
   return sampleEvent(
     'start',
@@ -37,7 +45,7 @@ export function startEvent(
       envelope: {
         objective,
         inputs: { topic: 'tea' },
-        constraints: {},
+        constraints,
         outputContract: { schema: { type: 'object' }, constraints: [] },
         policies: { planner: {}, runtime: [] } as unknown as EventPayloads['start']['envelope']['policies'],
         specialInstructions: [],

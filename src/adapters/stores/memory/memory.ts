@@ -5,6 +5,7 @@ import { type Clock, systemClock } from '../../../base/time/clock.ts'
 import { isAboutSubject } from '../../../domain/envelope/subjects.ts'
 import { numbered } from '../../../domain/event/numbered.ts'
 import type { JournalEvent } from '../../../domain/event.ts'
+import { priorityLevels } from '../../../domain/placement.ts'
 import type { PlanView } from '../../../domain/plan/progress.ts'
 import type { Erase, Erased, ErasedRun, SubjectQuery } from '../../../domain/ports/erase.ts'
 import type { CorrectionQuery, CorrectionRow } from '../../../domain/ports/ledger.ts'
@@ -258,7 +259,7 @@ function createRunWriter(state: MemoryState, { documents }: MemoryRecords): Pick
 
 function createLeases(state: MemoryState): Pick<Store, 'claim' | 'renew' | 'release' | 'nextWake'> {
   return {
-    async claim({ owner, leaseMs, limit, runId, except = [], exceptTenants = [] }) {
+    async claim({ owner, leaseMs, limit, runId, except = [], exceptTenants = [], placements }) {
       const now = state.clock.now()
       openRuns(state)
       const left = new Set(except)
@@ -266,10 +267,11 @@ function createLeases(state: MemoryState): Pick<Store, 'claim' | 'renew' | 'rele
         exceptTenants.length === 0 || !exceptTenants.includes(findRun(state, id)?.head.tenant ?? '')
       const ready = [...state.due]
         .filter(([id, at]) => at <= now && (runId === undefined || id === runId) && !left.has(id))
-        .filter(([id]) => isOfOthers(id))
-        .sort(([oneId, one], [otherId, other]) => one - other || order(oneId, otherId))
+        .filter(([id]) => isOfOthers(id) && isPlaced(findRun(state, id)?.head, placements))
+        .map(([id, at]) => ({ id, at, level: priorityLevels[findRun(state, id)?.head.priority ?? 'normal'] }))
+        .sort((one, other) => other.level - one.level || one.at - other.at || order(one.id, other.id))
         .slice(0, limit)
-      return ready.flatMap(([id]) => {
+      return ready.flatMap(({ id }) => {
         const run = findRun(state, id)
         if (run === undefined) return []
         setHead(state, run, claimed(run.head, { owner, leaseMs }, now))
@@ -293,16 +295,22 @@ function createLeases(state: MemoryState): Pick<Store, 'claim' | 'renew' | 'rele
       setHead(state, run, released(run.head))
     },
 
-    async nextWake({ except = [] } = {}) {
+    async nextWake({ except = [], placements } = {}) {
       openRuns(state)
       const left = new Set(except)
       let earliest: number | undefined
       for (const [id, at] of state.due) {
-        if ((earliest === undefined || at < earliest) && !left.has(id)) earliest = at
+        if (earliest !== undefined && at >= earliest) continue
+        if (!left.has(id) && isPlaced(findRun(state, id)?.head, placements)) earliest = at
       }
       return earliest
     },
   }
+}
+
+/** Whether a process that serves these placements may execute the run. */
+function isPlaced(head: StoredHead | undefined, placements: readonly string[] | undefined): boolean {
+  return placements === undefined || head?.placement === undefined || placements.includes(head.placement)
 }
 
 function containsText({ objective, pipeline = '', runId }: StoredHead, text: string): boolean {

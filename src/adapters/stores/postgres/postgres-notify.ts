@@ -6,7 +6,7 @@
 import type { Client, ClientConfig, Pool } from 'pg'
 import { backoffMs, type RetryPolicy } from '../../../base/time/retry.ts'
 import { createListeners, type Listeners } from '../shared/listeners.ts'
-import type { RunChange } from '../sql/sql-driver.ts'
+import type { RecordNews, RunChange } from '../sql/sql-driver.ts'
 import { quoteName } from './load-pg.ts'
 
 interface NotifyOptions {
@@ -25,14 +25,17 @@ interface NotifyOptions {
 
 interface Notifier extends Listeners {
   notifyOthers(changed: ReadonlyMap<string, RunChange>): void
+  /** Changes of registrations, facets, webhooks and tokens. */
+  readonly records: RecordNews
   close(): Promise<void>
 }
 
-/** A run in a message. The 1 says that it is free. */
+/** A run in a message. The 1 says that it is free. No run has the id '': that entry says that records have changed. */
 type Entry = [runId: string, seq: number, isFree?: 1]
 
 /** A message may have 8,000 bytes. */
 const longestPayload = 7_000
+const recordsId = ''
 const reconnectPolicy: RetryPolicy = {
   max: Number.POSITIVE_INFINITY,
   baseMs: 50,
@@ -51,6 +54,8 @@ const notifyStatement = {
 export function createNotifier(options: NotifyOptions): Notifier {
   const { config, pool, channel, self } = options
   const listeners = createListeners()
+  const recordListeners = createListeners()
+  const notifyRecords = () => recordListeners.notify(recordsId, 0)
   const waiting = new Map<string, RunChange>()
   let sending: Promise<void> | undefined
   let client: Client | undefined
@@ -86,7 +91,10 @@ export function createNotifier(options: NotifyOptions): Notifier {
     next.on('notification', ({ payload = '[]' }) => {
       const [from, ...changed] = JSON.parse(payload) as [string, ...Entry[]]
       if (from !== self)
-        for (const [runId, seq, isFree] of changed) listeners.notify(runId, seq, isFree === 1)
+        for (const [runId, seq, isFree] of changed) {
+          if (runId === recordsId) notifyRecords()
+          else listeners.notify(runId, seq, isFree === 1)
+        }
     })
     await next.connect()
     await next.query(`listen ${quoteName(channel)}`)
@@ -95,6 +103,8 @@ export function createNotifier(options: NotifyOptions): Notifier {
     )
     offset = (rows[0]?.now ?? Date.now()) - Date.now()
     if (since !== undefined) await notifyMissed(next, since, listeners)
+    // Changes before it listened, too: the listeners compare the version.
+    notifyRecords()
     ready = true
     keepPinging(next)
   }
@@ -121,19 +131,30 @@ export function createNotifier(options: NotifyOptions): Notifier {
     retry.unref()
   }
 
-  return {
-    add(listener) {
+  const addTo =
+    ({ add }: Listeners): Listeners['add'] =>
+    (listener) => {
       if (client === undefined && retry === undefined) reconnect(undefined, 0)
-      return listeners.add(listener)
-    },
+      return add(listener)
+    }
+  const notifyOthers: Notifier['notifyOthers'] = (changed) => {
+    for (const [runId, { seq, isFree }] of changed) {
+      const before = waiting.get(runId)
+      waiting.set(runId, { seq: Math.max(seq, before?.seq ?? 0), isFree })
+    }
+    sending ??= send()
+  }
+  return {
+    add: addTo(listeners),
     notify: listeners.notify,
-    clear: listeners.clear,
-    notifyOthers(changed) {
-      for (const [runId, { seq, isFree }] of changed) {
-        const before = waiting.get(runId)
-        waiting.set(runId, { seq: Math.max(seq, before?.seq ?? 0), isFree })
-      }
-      sending ??= send()
+    clear() {
+      listeners.clear()
+      recordListeners.clear()
+    },
+    notifyOthers,
+    records: {
+      add: addTo(recordListeners),
+      notifyOthers: () => notifyOthers(new Map([[recordsId, { seq: 0, isFree: false }]])),
     },
     async close() {
       closed = true

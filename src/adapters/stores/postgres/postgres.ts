@@ -230,6 +230,7 @@ function createDriver({ options, pg, config, pool, builder, sockets, retry }: Dr
     },
     purge: async () => [postgresResidue],
     notifyOthers: notifier.notifyOthers,
+    recordNews: notifier.records,
     closing: retry.shorten,
     async close() {
       closed = true

@@ -4,6 +4,7 @@
  */
 
 import { joined } from '../../../base/json.ts'
+import { getPlacement, getPriority } from '../../../domain/placement.ts'
 import type { Append, AppendResult, Lease, NewRun } from '../../../domain/ports/store.ts'
 import type { RunHead } from '../../../domain/run.ts'
 import { isTerminal } from '../../../domain/status.ts'
@@ -42,6 +43,7 @@ export interface StoredHead extends Kept<RunHead>, HeadCore {}
 export function firstHead(run: NewRun, now: number): StoredHead {
   const start = run.events.find((event) => event.type === 'start')?.payload
   const pipeline = start?.envelope.metadata?.['pipeline']
+  const priority = getPriority(start?.envelope)
   const head: StoredHead = {
     runId: run.runId,
     tenant: run.tenant,
@@ -53,6 +55,8 @@ export function firstHead(run: NewRun, now: number): StoredHead {
     correlationId: start?.correlationId ?? '',
     pipeline: typeof pipeline === 'string' ? pipeline : undefined,
     threadId: start?.threadId,
+    priority: priority === 'normal' ? undefined : priority,
+    placement: getPlacement(start?.envelope),
     status: run.head.status,
     planVersion: run.head.planVersion,
     wakeAt: run.head.wakeAt,

@@ -33,9 +33,16 @@ export interface SqlDriver {
   readonly chain?: CommitChain
   /** Called after a commit: notifies other processes, if possible. */
   notifyOthers(changed: ReadonlyMap<string, RunChange>): void
+  /** Only for databases with several writers: notifies other processes of changed records, and subscribes to theirs. */
+  readonly recordNews?: RecordNews
   /** Nothing more comes; what is under way need not be tried for long. */
   closing?(): void
   close(): Promise<void>
+}
+
+export interface RecordNews {
+  notifyOthers(): void
+  add(listener: () => void): () => void
 }
 
 /** What a commit did to a run. `isFree`: no process has it, and it may be due. */

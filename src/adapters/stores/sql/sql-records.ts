@@ -30,12 +30,27 @@ const sweepSize = 100
 export function createSqlRecords(driver: SqlDriver, nextName: () => string, ends: TransactionEnds): Records {
   const statements = createRecordStatements(driver.builder, driver.dialect)
   let changes = 0
+  const { recordNews } = driver
+  /** Notifies after the transaction; one that recorded nothing may notify for a concurrent one, which does no harm. */
+  let unsent = false
+  const notifying: SqlDriver = recordNews
+    ? {
+        ...driver,
+        async transaction(steps) {
+          const result = await driver.transaction(steps)
+          if (unsent) recordNews.notifyOthers()
+          unsent = false
+          return result
+        },
+      }
+    : driver
   const context: RecordContext = {
-    driver,
+    driver: notifying,
     nextName,
     time: () => ({ now: driver.now() }),
     record(operation) {
       changes += 1
+      unsent = true
       return recordOperation(statements.operations, operation, { now: driver.now() })
     },
     ...ends,
@@ -49,6 +64,7 @@ export function createSqlRecords(driver: SqlDriver, nextName: () => string, ends
       )
       return newest?.seq ?? 0
     },
+    ...(recordNews && { onChange: recordNews.add }),
     tokens: createTokens(statements.tokens, context),
     registrations: createRegistrations(statements.registrations, context),
     once: createNames(statements.names, context),

@@ -155,11 +155,14 @@ function isCreation({ kind }: Write): boolean {
   return kind === 'create'
 }
 
-/** Whether the writer has no lease: the run waits for a process that claims it. */
+/** Whether the run waits for a process that claims it: the writer has no lease, or releases it while the run has work. */
 function isFree(write: Write): boolean {
-  return write.kind === 'create'
-    ? write.run.claim === undefined
-    : write.kind === 'append' && !write.append.lease
+  if (write.kind === 'create') return write.run.claim === undefined
+  if (write.kind === 'release' || !write.append.lease) return write.kind === 'append'
+  const { release, head } = write.append
+  return (
+    release === true && head.wakeAt !== undefined && (head.status === 'running' || head.status === 'pending')
+  )
 }
 
 /** Commits writes in one transaction, and notifies listeners after the commit. */

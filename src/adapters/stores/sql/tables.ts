@@ -51,6 +51,9 @@ export interface RunTable {
   due_at: number | null
   /** Names one call of `claim`, so that it can be found again when the answer got lost. */
   claim_id: string | null
+  /** See `placement.ts`. */
+  priority: number
+  placement: string | null
 }
 
 export interface EventTable {

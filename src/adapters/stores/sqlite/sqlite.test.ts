@@ -370,6 +370,9 @@ describe('a SQLite file', () => {
 /** The tables as they were before a migration, and before those after it. */
 /** The table as the first migration made it, with one row per node. */
 function undoOperationsAudit(path: string): void {
+  query(path, 'drop index flex_runs_priority')
+  for (const name of ['priority', 'placement']) query(path, `alter table flex_runs drop column ${name}`)
+  query(path, `delete from proviso_migrations where name = '0014_placement'`)
   query(path, 'drop index flex_runs_cost')
   query(path, `delete from proviso_migrations where name = '0013_cost_index'`)
   for (const name of ['cost_usd', 'tokens']) query(path, `alter table flex_runs drop column ${name}`)

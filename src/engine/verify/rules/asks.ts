@@ -9,7 +9,7 @@ import { identifyPerson, isAboutAnswer } from '../../../domain/ask.ts'
 import type { JournalEvent } from '../../../domain/event.ts'
 import type { AskRow, Store } from '../../../domain/ports/store.ts'
 import { auditLink, grantAction, valueHash } from '../../decide/ask/audit.ts'
-import type { Rule } from './rule.ts'
+import { type Rule, reopenedIn } from './rule.ts'
 
 export function asksAreAnsweredOnceInTimeAndAsShown(): Rule {
   const asks = new Map<string, JournalEvent<'hitl_request'>['payload']>()
@@ -165,6 +165,9 @@ export function questionsAreAnsweredFirst(): Rule {
     if (event.type === 'hitl_resolved' && before?.asks.get(event.payload.requestId)?.toolCall)
       unclear.delete(nodeId)
     if (event.type === 'plan_updated') unclear.clear()
+    // It asks again. What it asked before may have expired with one item of a map, which went on without it.
+    if (event.type === 'nodes_reopened')
+      for (const id of [...unclear].filter(reopenedIn(event))) unclear.delete(id)
     if (event.type === 'attempt_start' && unclear.has(nodeId))
       report('unanswered', `"${nodeId}" is called again, and what it asked was not answered`)
   }

@@ -184,6 +184,8 @@ export function doubtsAreNamedAtTheEnd(): Rule {
       if (call && mayAct && event.payload.outcome === 'outcome_unknown' && !event.payload.notApplied)
         open.set(nodeId, call)
     }
+    // A late result says what was done.
+    if (event.type === 'attempt_settled' && event.payload.outcome !== 'outcome_unknown') open.delete(nodeId)
     if (event.type !== 'complete') return
     const { inDoubt = [] } = event.payload
     for (const [id, call] of open)

@@ -13,18 +13,20 @@ export function createLeases(
 ): Pick<Store, 'claim' | 'renew' | 'nextWake'> {
   const { hot, recent } = driver
   return {
-    async claim({ owner, leaseMs, limit, runId, except, exceptTenants }) {
+    async claim({ owner, leaseMs, limit, runId, except, exceptTenants, placements }) {
       const claimId = nextName()
       const taken = await driver.run(function* (again) {
-        type Taken = Pick<RunTable, 'run_id' | 'tenant' | 'lease_epoch'>
+        type Taken = Pick<RunTable, 'run_id' | 'tenant' | 'lease_epoch' | 'priority'>
         if (again) {
           const before = yield* ask<Taken>(statements.claimed({ owner, claimId }))
           if (before.length > 0) return before
         }
-        const values = { owner, leaseMs, limit, runId, except, exceptTenants, claimId, now: driver.now() }
-        return yield* ask<Taken>(statements.claim(values))
+        const values = { owner, leaseMs, limit, claimId, now: driver.now() }
+        return yield* ask<Taken>(statements.claim({ ...values, runId, except, exceptTenants, placements }))
       })
       for (const cache of [hot, recent]) cache?.forget(taken.map((row) => row.run_id))
+      // An update returns its rows in any order.
+      taken.sort((one, other) => other.priority - one.priority)
       return taken.map((row) => ({
         runId: row.run_id,
         tenant: row.tenant,
@@ -48,8 +50,8 @@ export function createLeases(
       return runs
     },
 
-    async nextWake({ except } = {}) {
-      const [row] = await driver.run(() => ask<{ due_at: number }>(statements.nextWake(except)))
+    async nextWake(given) {
+      const [row] = await driver.run(() => ask<{ due_at: number }>(statements.nextWake(given)))
       return row?.due_at
     },
   }

@@ -110,6 +110,7 @@ export function listMigrations(dialect: SqlDialect): Record<string, Migration> {
     '0011_documents': migration(addDocuments),
     '0012_run_costs': migration(addRunCosts),
     '0013_cost_index': migration(indexRunCosts),
+    '0014_placement': migration(addPlacement),
   }
 }
 
@@ -303,5 +304,21 @@ async function indexRunCosts(db: Kysely<unknown>): Promise<void> {
     .createIndex('flex_runs_cost')
     .on('flex_runs')
     .expression(sql`tenant, coalesce(cost_usd, 0), created_at, run_id`)
+    .execute()
+}
+
+/** Priority and placement of runs; earlier runs have none. The index holds only the runs that are not of normal priority. */
+async function addPlacement(db: Kysely<unknown>): Promise<void> {
+  const table = 'flex_runs'
+  await db.schema
+    .alterTable(table)
+    .addColumn('priority', number, (column) => column.notNull().defaultTo(0))
+    .execute()
+  await db.schema.alterTable(table).addColumn('placement', 'text').execute()
+  await db.schema
+    .createIndex('flex_runs_priority')
+    .on(table)
+    .columns(['priority', 'due_at', 'run_id'])
+    .where(sql<boolean>`priority <> 0 and due_at is not null`)
     .execute()
 }

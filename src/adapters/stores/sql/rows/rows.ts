@@ -3,6 +3,7 @@ import type { Ask } from '../../../../domain/ask.ts'
 import type { HealthAttributes } from '../../../../domain/event/health-attributes.ts'
 import { upcast, type WrittenEvent } from '../../../../domain/event/numbered.ts'
 import type { JournalEvent } from '../../../../domain/event.ts'
+import { priorityLevels } from '../../../../domain/placement.ts'
 import type {
   AskRow,
   AuditRow,
@@ -62,6 +63,8 @@ export function headRow(head: StoredHead): Omit<RunTable, 'persona' | 'variant_p
     thread_id: head.threadId ?? null,
     correlation_id: head.correlationId,
     lease_epoch: head.epoch,
+    priority: priorityLevels[head.priority ?? 'normal'],
+    placement: head.placement ?? null,
     ...changeRow(head),
   }
 }
@@ -95,6 +98,8 @@ export function toHead(row: RunTable): StoredHead {
     correlationId: row.correlation_id,
     ...(row.pipeline !== null && { pipeline: row.pipeline }),
     ...(row.thread_id !== null && { threadId: row.thread_id }),
+    ...(row.priority !== 0 && { priority: row.priority > 0 ? 'high' : 'low' }),
+    ...(row.placement !== null && { placement: row.placement }),
   }
 }
 

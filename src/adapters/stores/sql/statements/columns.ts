@@ -28,6 +28,8 @@ export const columns = {
     'lease_until',
     'due_at',
     'claim_id',
+    'priority',
+    'placement',
   ],
   flex_events: [
     'run_id',
@@ -187,6 +189,7 @@ export const numberColumns: ReadonlySet<string> = new Set([
   'tokens',
   'lease_epoch',
   'lease_until',
+  'priority',
   'repair_calls',
   'repair_input_tokens',
   'repair_output_tokens',

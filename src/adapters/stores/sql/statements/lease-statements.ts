@@ -1,5 +1,5 @@
 /** Statements that claim runs and renew leases: each is one statement, and so its own transaction. */
-import { type Kysely, type SelectQueryBuilder, sql } from 'kysely'
+import { type Expression, type Kysely, type SelectQueryBuilder, sql } from 'kysely'
 import type { SqlDialect, Timed } from '../dialects/sql-dialect.ts'
 import type { Statement } from '../steps.ts'
 import type { Tables } from '../tables.ts'
@@ -12,16 +12,16 @@ export interface ClaimValues extends Timed {
   readonly claimId: string
 }
 
-interface Claiming {
+interface Claiming extends Left {
   readonly runId?: string | undefined
-  readonly except?: readonly string[] | undefined
-  readonly exceptTenants?: readonly string[] | undefined
 }
 
 /** What a claim leaves out. */
 interface Left {
-  readonly runs: readonly string[]
-  readonly tenants: readonly string[]
+  readonly except?: readonly string[] | undefined
+  readonly exceptTenants?: readonly string[] | undefined
+  /** Only runs without a placement, or with one of these. Default: all. */
+  readonly placements?: readonly string[] | undefined
 }
 
 /** When a lease that is granted or renewed now expires. */
@@ -43,60 +43,107 @@ export function leaseColumns(dialect: SqlDialect, param: Param<Omit<ClaimValues,
 
 export type LeaseStatements = ReturnType<typeof createLeaseStatements>
 
+type Ready = SelectQueryBuilder<Tables, 'flex_runs', { run_id: string }>
+type Narrow = (query: Ready) => Ready
+
+/** Highest first. `priority <> 0` is the condition of the index of the runs that are not of normal priority. */
+const levels = [
+  sql<boolean>`priority <> 0 and priority = 1`,
+  sql<boolean>`priority = 0`,
+  sql<boolean>`priority <> 0 and priority = -1`,
+] as const
+
 export function createLeaseStatements(
   db: Kysely<Tables>,
   dialect: SqlDialect,
   templates: Templates = createTemplates('l', dialect.lists),
 ) {
-  const due = (param: Param<ClaimValues>) =>
-    db
-      .selectFrom('flex_runs')
-      .select('run_id')
-      .where('due_at', '<=', dialect.now(param))
-      .orderBy('due_at')
-      .orderBy('run_id')
-      .limit(param('limit'))
+  const due = (param: Param<ClaimValues>, narrow: Narrow): Ready =>
+    narrow(db.selectFrom('flex_runs').select('run_id').where('due_at', '<=', dialect.now(param)))
 
   /** Skips runs whose row is being written, instead of waiting for it. */
-  const take = (
-    param: Param<ClaimValues>,
-    ready: SelectQueryBuilder<Tables, 'flex_runs', { run_id: string }>,
-  ) =>
+  const lockSome = (param: Param<ClaimValues>, ready: Ready) =>
+    dialect.locks.forUpdateSkipLocked(
+      ready.orderBy('due_at').orderBy('run_id').limit(param('limit')),
+      'flex_runs',
+    )
+
+  const take = (param: Param<ClaimValues>, ready: Expression<{ run_id: string }>) =>
     db
       .updateTable('flex_runs')
       .set(leaseColumns(dialect, param))
-      .where('run_id', 'in', dialect.locks.forUpdateSkipLocked(ready, 'flex_runs'))
-      .returning(['run_id', 'tenant', 'lease_epoch'])
+      .where('run_id', 'in', ready as never)
+      .returning(['run_id', 'tenant', 'lease_epoch', 'priority'])
 
-  const claimAny = templates.query<ClaimValues>((param) => take(param, due(param)))
-  const claimOne = templates.query<ClaimValues & { runId: string }>((param) =>
-    take(param, due(param).where('run_id', '=', param('runId'))),
+  /** The first of each level, each found by an index, and of these the first. */
+  const takeByLevel = (param: Param<ClaimValues>, narrow: Narrow) => {
+    const some = levels.map((level, nth) => {
+      const ready = lockSome(
+        param,
+        due(param, (query) => narrow(query).where(level)),
+      )
+      return sql`select run_id, due_at, ${sql.lit(nth)} as nth from (${ready.select('due_at')}) as ${sql.ref(`level_${nth}`)}`
+    })
+    return take(
+      param,
+      sql`(select run_id from (${sql.join(some, sql` union all `)}) as ready
+        order by nth, due_at, run_id limit ${param('limit')})`,
+    )
+  }
+
+  const claimAny = templates.query<ClaimValues>((param) => takeByLevel(param, (query) => query))
+  const claimUnplaced = templates.query<ClaimValues>((param) =>
+    takeByLevel(param, (query) => query.where('placement', 'is', null)),
   )
 
-  /** Built each time: lists of runs and tenants that are left out are rare, and each is another. */
-  const claimOthers = (values: ClaimValues, left: Left): Statement => {
+  const leaveOut =
+    ({ except = [], exceptTenants = [], placements }: Left): Narrow =>
+    (query) =>
+      query
+        .$if(except.length > 0, (some) => some.where('run_id', 'not in', except))
+        .$if(exceptTenants.length > 0, (some) => some.where('tenant', 'not in', exceptTenants))
+        .$if(placements !== undefined, (some) =>
+          some.where(({ eb, or }) =>
+            or([
+              eb('placement', 'is', null),
+              ...(placements?.length ? [eb('placement', 'in', placements)] : []),
+            ]),
+          ),
+        )
+
+  /** Built each time: lists of what is left out are rare, and each is another. */
+  const claimOthers = (values: ClaimValues, { runId, ...left }: Claiming): Statement => {
     const param: Param<ClaimValues> = (name) => values[name]
-    const ready = due(param)
-      .$if(left.runs.length > 0, (query) => query.where('run_id', 'not in', left.runs))
-      .$if(left.tenants.length > 0, (query) => query.where('tenant', 'not in', left.tenants))
-    return take(param, ready).compile()
+    if (runId === undefined) return takeByLevel(param, leaveOut(left)).compile()
+    const one = lockSome(
+      param,
+      due(param, (query) => leaveOut(left)(query).where('run_id', '=', runId)),
+    )
+    return take(param, one).compile()
   }
   const wakes = () =>
     db.selectFrom('flex_runs').select('due_at').where('due_at', 'is not', null).orderBy('due_at').limit(1)
   const firstWake = templates.one<object>(wakes)
+  const firstUnplacedWake = templates.one<object>(() => wakes().where('placement', 'is', null))
 
   return {
-    claim({ runId, except = [], exceptTenants = [], ...values }: ClaimValues & Claiming): Statement {
-      if (runId !== undefined) return claimOne({ ...values, runId })
-      const isAny = except.length === 0 && exceptTenants.length === 0
-      return isAny ? claimAny(values) : claimOthers(values, { runs: except, tenants: exceptTenants })
+    claim({
+      runId,
+      except = [],
+      exceptTenants = [],
+      placements,
+      ...values
+    }: ClaimValues & Claiming): Statement {
+      if (runId !== undefined || except.length > 0 || exceptTenants.length > 0 || placements?.length)
+        return claimOthers(values, { runId, except, exceptTenants, placements })
+      return placements === undefined ? claimAny(values) : claimUnplaced(values)
     },
 
     /** What a claim got whose answer was lost. */
     claimed: templates.query<{ owner: string; claimId: string }>((param) =>
       db
         .selectFrom('flex_runs')
-        .select(['run_id', 'tenant', 'lease_epoch'])
+        .select(['run_id', 'tenant', 'lease_epoch', 'priority'])
         .where('lease_owner', '=', param('owner'))
         .where('claim_id', '=', param('claimId')),
     ),
@@ -116,7 +163,13 @@ export function createLeaseStatements(
         .returning(['run_id', 'seq']),
     ),
 
-    nextWake: (except: readonly string[] = []): Statement =>
-      except.length === 0 ? firstWake({}) : wakes().where('run_id', 'not in', except).compile(),
+    nextWake({ except = [], placements }: Pick<Left, 'except' | 'placements'> = {}): Statement {
+      if (except.length > 0 || placements?.length)
+        // The same conditions, on another selection.
+        return (
+          leaveOut({ except, placements })(wakes() as never) as unknown as ReturnType<typeof wakes>
+        ).compile()
+      return placements === undefined ? firstWake({}) : firstUnplacedWake({})
+    },
   }
 }
