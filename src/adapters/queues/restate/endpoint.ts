@@ -36,11 +36,12 @@ export async function openEndpoint(
     // The engine reports what fails.
     logger: () => {},
   })
-  // One delivery per connection: balancers spread connections over the workers, and a delivery may take hours.
+  // One delivery per connection, which ends with it: balancers spread connections over the workers, also over new ones.
   const server = createServer({ settings: { maxConcurrentStreams: 1 } }, handler)
   const sessions = new Set<ServerHttp2Session>()
   server.on('session', (session) => {
     sessions.add(session)
+    session.once('stream', () => session.close())
     session.on('close', () => sessions.delete(session))
   })
   await listen(server, host, port)
