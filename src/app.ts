@@ -180,11 +180,8 @@ async function buildApp(options: AppOptions, opened: Opened): Promise<App> {
   })
   const { methods, threads } = await createMethods(options, engine, { ...parts, sealed, shown, queue })
   const schedules = wireSchedules(options, engine, { ...parts, prepare: methods.prepare })
-  // Last: runs are executed from here on. A queue may be out of reach.
-  await engine.open().catch(async (cause: unknown) => {
-    await close({ graceMs: 0 })
-    throw cause
-  })
+  // Last: runs are executed from here on.
+  await openOrClose(engine, close)
   return {
     ...methods,
     threads,
@@ -253,6 +250,16 @@ function wireSchedules(
   })
   schedules.open()
   return schedules
+}
+
+/** A queue may be out of reach: then nothing stays open. */
+async function openOrClose(engine: Engine, close: App['close']): Promise<void> {
+  try {
+    await engine.open()
+  } catch (cause) {
+    await close({ graceMs: 0 })
+    throw cause
+  }
 }
 
 /** Closing twice is closing once: the second call waits for the first. */

@@ -66,7 +66,6 @@ export function createRunDeliveries(options: RunDeliveriesOptions): RunDeliverie
   let cancelRenewal = () => {}
   const departures = createDepartures()
   const sweep = createSweep(options)
-  const pause = (ms: number) => new Promise<void>((resolve) => void clock.timer(clock.now() + ms, resolve))
 
   const scheduleRenewal = () => {
     cancelRenewal = clock.timer(clock.now() + leaseMs / 3, scheduleRenewal)
@@ -94,22 +93,13 @@ export function createRunDeliveries(options: RunDeliveriesOptions): RunDeliverie
     const found = await options.handover.findLease(runId)
     if (found === undefined) return whenDue(head, clock.now())
     if (found.owner !== owner && !isFedBy(queue, found.owner)) return { kind: 'over', again: found.until }
+    // Another delivery of the run has just claimed it here.
+    if (actors.has(runId)) return here
     // This process may have lost the answer to its claim, or its actor has crashed: nothing to ask.
-    if (found.owner !== owner && (await answers(runId, found))) return { kind: 'wait', ms: aliveMs }
+    if (found.owner !== owner && (await answersChallenge(options, runId, found)))
+      return { kind: 'wait', ms: aliveMs }
     const taken = await options.handover.takeOver({ runId, owner, leaseMs, from: found })
     return taken ? execute(taken) : { kind: 'wait', ms: readMs }
-  }
-
-  /** Whether the owner of the lease renews or releases it when it is asked to. */
-  const answers = async (runId: string, found: HeldLease): Promise<boolean> => {
-    options.handover.challenge(runId)
-    const until = clock.now() + challengeMs
-    while (clock.now() < until) {
-      await pause(readMs)
-      const now = await options.handover.findLease(runId)
-      if (now?.until !== found.until || now.epoch !== found.epoch) return true
-    }
-    return false
   }
 
   const handle = async ({ runId, isLate, signal }: Delivery): Promise<Delivered> => {
@@ -120,7 +110,7 @@ export function createRunDeliveries(options: RunDeliveriesOptions): RunDeliverie
       if (acquired.kind === 'wait') {
         // An owner that is alive has a delivery of its own.
         if (isLate && acquired.ms === aliveMs) return {}
-        await pause(acquired.ms)
+        await pause(clock, acquired.ms)
         continue
       }
       const left = await departures.next(runId, signal)
@@ -161,6 +151,26 @@ export function createRunDeliveries(options: RunDeliveriesOptions): RunDeliverie
     },
     end: () => cancelRenewal(),
   }
+}
+
+/** Whether the owner of the lease renews or releases it when it is asked to. */
+async function answersChallenge(
+  { handover, clock }: Pick<RunDeliveriesOptions, 'handover' | 'clock'>,
+  runId: string,
+  found: HeldLease,
+): Promise<boolean> {
+  handover.challenge(runId)
+  const until = clock.now() + challengeMs
+  while (clock.now() < until) {
+    await pause(clock, readMs)
+    const now = await handover.findLease(runId)
+    if (now?.until !== found.until || now.epoch !== found.epoch) return true
+  }
+  return false
+}
+
+function pause(clock: Clock, ms: number): Promise<void> {
+  return new Promise((resolve) => void clock.timer(clock.now() + ms, resolve))
 }
 
 type Acquired =
