@@ -43,6 +43,7 @@ export function createActor(runId: string, context: ActorContext, origin: Origin
   let planning: AbortController | undefined
   let cancelTimer = () => {}
   const wake = () => dispatch({ kind: 'wake' })
+  const endTurn = () => dispatch({ kind: 'turn-ended' })
 
   const handlers: { readonly [K in Effect['kind']]: Handler<K> } = {
     read: () => storage.read(runId),
@@ -84,7 +85,7 @@ export function createActor(runId: string, context: ActorContext, origin: Origin
       else void context.turn().then(() => dispatch({ kind: 'paced' }))
     },
     'end-turn'() {
-      void Promise.resolve().then(() => dispatch({ kind: 'turn-ended' }))
+      void nextMicrotask.then(endTurn)
     },
     'stop-waiting'() {
       cancelTimer()
@@ -127,6 +128,8 @@ export function createActor(runId: string, context: ActorContext, origin: Origin
   return actor
 }
 
+const nextMicrotask = Promise.resolve()
+
 /** Takes one input at a time: inputs that arrive while effects are carried out wait until these are done. */
 function createQueue(take: Dispatch, now: () => number): Dispatch {
   const waiting: Input[] = []
@@ -165,6 +168,17 @@ function createStorage(context: ActorContext, origin: Origin, dispatch: Dispatch
   let catalog = origin.kind === 'claimed' ? context.updateCatalog?.(origin.tenant) : undefined
   const fail = (cause: unknown) => toFailure(cause, clock.now())
   const failed = (cause: unknown) => dispatch(fail(cause))
+  /** Dispatches the answer of the store. One callback instead of a chain of them: this runs for every write. */
+  const answerTo = <T>(written: Promise<T>, toInput: (answer: T) => Input) =>
+    void written.then((answer) => {
+      let input: Input
+      try {
+        input = toInput(answer)
+      } catch (cause) {
+        input = fail(cause)
+      }
+      dispatch(input)
+    }, failed)
   return {
     read(runId: string) {
       const tenant = origin.kind === 'claimed' ? origin.tenant : origin.state.tenant
@@ -184,14 +198,14 @@ function createStorage(context: ActorContext, origin: Origin, dispatch: Dispatch
         onAppended(run, events)
         return { kind: 'written', result: 'created' }
       }
-      origin.create(events, head).then(onCreated).catch(fail).then(dispatch)
+      answerTo(origin.create(events, head), onCreated)
     },
     append(run: RunState, append: Append) {
       const onWritten = ({ kind }: AppendResult): Input => {
         if (kind === 'appended') onAppended(run, append.events)
         return { kind: 'written', result: kind }
       }
-      store.append(append).then(onWritten).catch(fail).then(dispatch)
+      answerTo(store.append(append), onWritten)
     },
     release(runId: string, lease: Lease) {
       store.release(runId, lease).then(() => dispatch({ kind: 'released' }), failed)
