@@ -140,8 +140,8 @@ function createSource(
   }
   if (!queue) {
     const own = claim === 'all' ? undefined : runs.own
-    const room = () => runs.slots.room
-    const source = createRunPoller({ ...shared, own, room, excludedRuns: backOff.excludedRuns })
+    const { excludedRuns } = backOff
+    const source = createRunPoller({ ...shared, own, excludedRuns, room: () => runs.slots.room })
     return { source, open: async () => source.open() }
   }
   const { handover } = store
