@@ -186,7 +186,7 @@ function readFreely(trial: Trial, seen: Scan): Attempt | undefined {
   ]) {
     if (end - start > LONGEST_BARE) continue
     const region = decodeBare(text, start, end, options)
-    if (region !== undefined && isData(region)) return attempt(trial, region)
+    if (region !== undefined && isData(region, text)) return attempt(trial, region)
   }
   return attempt(trial, textRegion(trial, text.length - text.trimStart().length, text.trimEnd().length))
 }

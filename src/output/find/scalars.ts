@@ -20,6 +20,9 @@ export function scalarAttempts(trial: Trial, { blocks, regions }: Scan): Attempt
     if (region === undefined || isKey(trial.text, region, regions)) return false
     const tried = attempt(trial, region)
     if (tried.valid && isQuoted(trial.text, region) && !mayUnquote(tried.value, trial)) return false
+    // One word or line of prose is not a list of one.
+    if (tried.valid && region.bare && typeof region.value === 'string' && isContainer(tried.plain))
+      return false
     // A member of an object or list is not the answer unless unwrapping is allowed.
     if (tried.valid && trial.settings.aop !== 'full' && isInside(region, regions)) return false
     tries.push(tried)
@@ -76,10 +79,11 @@ interface Range {
 }
 
 function isInside({ start, end }: Range, regions: readonly Region[]): boolean {
-  return regions.some(
-    (outer) =>
-      typeof outer.value === 'object' && outer.value !== null && outer.start <= start && end <= outer.end,
-  )
+  return regions.some((outer) => isContainer(outer.value) && outer.start <= start && end <= outer.end)
+}
+
+function isContainer(value: unknown): boolean {
+  return typeof value === 'object' && value !== null
 }
 
 /** The region of a text that is one JSON string. */
