@@ -12,18 +12,22 @@ export const LONGEST = 1_000
 export const BULLETS = '(?:[*+\\p{Pd}\u2212](?=\\s)|[•‣⁃·・∙→▷])'
 /** What ends the number or letter of an item. A point in front of letters belongs to them: `3.x`. */
 const NUMBERED = '(?:\\.(?=\\s|[^\\0-\\x7f\\p{Nd}])|[)）】、．](?!\\p{Nd}))'
-/** Labels of items in their order, for letters: a single letter before a point is often an initial. */
-const ORDERS = [
-  ...[
-    'abcdefghijklmnopqrstuvwxyz',
-    'абвгдежзиклмн',
-    'αβγδεζηθικλμ',
-    'アイウエオカキクケコ',
-    'イロハニホヘト',
-  ],
-  ...['가나다라마바사아자차카타파하', 'กขคงจฉชซ', 'कखगघङच', 'אבגדהוזחטי', 'أبجدهوزحطي'],
-].map((letters) => [...letters])
-ORDERS.push('i ii iii iv v vi vii viii ix x xi xii'.split(' '))
+const ROMAN = 'i ii iii iv v vi vii viii ix x xi xii'.split(' ')
+
+/**
+ * Whether the labels are letters in the order of their alphabet, from its first: a single letter before a point is often
+ * an initial. Some alphabets leave out every other code point, and the syllables of Hangul are far apart.
+ */
+function inOrder(labels: readonly string[]): boolean {
+  return labels.length > 1 && labels.every(isNext)
+}
+
+function isNext(label: string, i: number, labels: readonly string[]): boolean {
+  const before = labels[i - 1]
+  if (before === undefined) return /[aаαアא가กकi]/i.test(label)
+  const step = label.charCodeAt(0) - before.charCodeAt(0)
+  return ROMAN[i] === label.toLowerCase() || (label.length === 1 && [1, 2, 588, 1176].includes(step))
+}
 
 interface Form {
   /** Indentation, label and item of a line. */
@@ -41,11 +45,7 @@ const FORMS: readonly Form[] = [
     `(${BULLETS}|[①-⓿❶-➓㉑-㉟㊱-㊿]|\\d\ufe0f?\u20e3|[(（【]?(?:\\p{Nd}{1,4}|[一二三四五六七八九十]{1,3})${NUMBERED})`,
     inStep,
   ),
-  toForm(
-    `[(（【]?(\\p{L}|[ivx]{2,4})${NUMBERED}`,
-    (labels) =>
-      labels.length > 1 && labels.every((each, i) => ORDERS.some((order) => order[i] === each.toLowerCase())),
-  ),
+  toForm(`[(（【]?(\\p{L}|[ivx]{2,4})${NUMBERED}`, inOrder),
   // Any other symbol, if every item has it.
   toForm('(\\p{So})\ufe0f?', (labels) => labels.length > 1 && new Set(labels).size === 1),
 ]
