@@ -136,6 +136,13 @@ interface GoalCondition {
  */
 export type EnvelopeInput<S extends OutputSchema = OutputSchema> = WireEnvelope<S> | TypedEnvelope<S>
 
+/** The envelope of a message to a thread: without an `objective`, the message is the objective. */
+export type MessageEnvelope<S extends OutputSchema = OutputSchema> =
+  | WithoutObjective<WireEnvelope<S>>
+  | WithoutObjective<TypedEnvelope<S>>
+
+type WithoutObjective<E extends EnvelopeFields> = Omit<E, 'objective'> & Partial<Pick<E, 'objective'>>
+
 /** An envelope in the names of the wire format, and the validator of the answer if a library brings one. */
 export interface TranslatedEnvelope {
   readonly envelope: unknown
