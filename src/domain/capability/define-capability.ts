@@ -35,8 +35,8 @@ export interface LocalContext extends Omit<Bundle, 'inputs' | 'feedback'> {
    */
   reject(message: string, details?: { readonly hint?: string; readonly at?: Location }): never
   /**
-   * Ends the call with a question to a person; the function is called again with the answer in `clarifications`. Nothing
-   * may have been done before.
+   * Ends the call with a question to a person; the function is called again with the answer in `clarifications`: a value
+   * of the schema, or a text without one. Nothing may have been done before.
    *
    * @example
    * if (context.clarifications.length === 0) return context.ask('Which region?', { schema: { enum: ['EU', 'US'] } })
