@@ -1,6 +1,8 @@
 /** What `start` and `run` take, typed by the schema of the answer, and its translation to the wire format. */
+import { closest } from '../../base/closest.ts'
 import { ProvisoError } from '../../base/errors/error.ts'
 import { isObject, type Json } from '../../base/json.ts'
+import { child } from '../../base/pointer.ts'
 import type { Infer } from '../../output/index.ts'
 import type { JsonSchema } from '../../schema/json-schema.ts'
 import {
@@ -13,6 +15,7 @@ import type { Condition, Constraint } from '../contract.ts'
 import { relaxSchema } from '../parse/parsed.ts'
 import type { Draft, DraftNode, Limits, Source } from '../plan.ts'
 import type { PlannerPolicy, Policies, RaoPolicy, RuntimePolicy } from '../policy.ts'
+import { envelopeSchema } from '../schemas/envelope-schema.ts'
 import type { ModelSettings } from '../settings/model-settings.ts'
 
 /** Describes the answer of a run: a schema of Zod, Valibot, ArkType and others, or a JSON Schema. */
@@ -154,6 +157,7 @@ export interface TranslatedEnvelope {
 /** Replaces `output` and `approve` by what they stand for, and schemas of other libraries by their JSON Schemas. */
 export function translateEnvelope(given: unknown): TranslatedEnvelope {
   if (!isObject(given)) return { envelope: given, hasShortNames: false }
+  refuseMisspelled(given)
   const { output, approve, ...rest } = given
   const hasShortNames = output !== undefined || approve !== undefined || rest['outputContract'] === undefined
   if (!hasShortNames) return translateContract(given)
@@ -174,6 +178,32 @@ export function translateEnvelope(given: unknown): TranslatedEnvelope {
     ...(validator && { validator }),
     hasShortNames,
   }
+}
+
+/** The parser knows the names of the wire format only, and no values of other libraries. */
+function refuseMisspelled(given: { readonly [name: string]: unknown }): void {
+  const names = Object.keys(envelopeSchema.properties)
+  const issues = Object.keys(given).flatMap((key) => {
+    if (names.includes(key)) return []
+    const meant = closest(key, ['output', 'approve'])
+    if (meant === undefined || meant === key) return []
+    const message = `the property ${JSON.stringify(key)} is not allowed`
+    return [
+      {
+        code: 'schema/additionalProperties',
+        at: { pointer: child('', key) },
+        message,
+        hint: `Did you mean "${meant}"?`,
+      },
+    ]
+  })
+  const [first] = issues
+  if (first)
+    throw new ProvisoError(
+      'envelope/invalid',
+      `Cannot use the envelope: ${first.at.pointer} ${first.message}`,
+      { issues, hint: first.hint },
+    )
 }
 
 /** A contract of the wire format may hold the schema of another library as well. */
