@@ -15,7 +15,6 @@ import type { Condition, Constraint } from '../contract.ts'
 import { relaxSchema } from '../parse/parsed.ts'
 import type { Draft, DraftNode, Limits, Source } from '../plan.ts'
 import type { PlannerPolicy, Policies, RaoPolicy, RuntimePolicy } from '../policy.ts'
-import { envelopeSchema } from '../schemas/envelope-schema.ts'
 import type { ModelSettings } from '../settings/model-settings.ts'
 
 /** Describes the answer of a run: a schema of Zod, Valibot, ArkType and others, or a JSON Schema. */
@@ -182,9 +181,7 @@ export function translateEnvelope(given: unknown): TranslatedEnvelope {
 
 /** The parser knows the names of the wire format only, and no values of other libraries. */
 function refuseMisspelled(given: { readonly [name: string]: unknown }): void {
-  const names = Object.keys(envelopeSchema.properties)
   const issues = Object.keys(given).flatMap((key) => {
-    if (names.includes(key)) return []
     const meant = closest(key, ['output', 'approve'])
     if (meant === undefined || meant === key) return []
     const message = `the property ${JSON.stringify(key)} is not allowed`
