@@ -148,6 +148,7 @@ class Context:
         self.idempotency_key = idempotency_key
         #: An event that is set when the run no longer needs the call, the caller is gone, or the agent closes.
         self.cancelled = cancelled
+        #: Answers of people, oldest first: values of the schema of the question, or texts without one.
         self.clarifications = body.get("clarifications", [])
 
     def __getitem__(self, name):

@@ -5,6 +5,7 @@ import { pause } from '../base/time/retry.ts'
 import {
   type CapabilitySchema,
   defineCapability,
+  type FittingReturn,
   type InputValue,
   type ReturnValue,
 } from '../domain/capability/define-capability.ts'
@@ -30,6 +31,7 @@ type CapabilityFields = Omit<
 export interface AgentOptions<
   I extends CapabilitySchema = CapabilitySchema,
   O extends CapabilitySchema = CapabilitySchema,
+  R = AgentReturn<O> | Promise<AgentReturn<O>>,
 > extends CapabilityFields {
   readonly id: string
   /** A schema of Zod, Valibot, ArkType and others, a JSON Schema, or names of facets of the server. */
@@ -40,7 +42,7 @@ export interface AgentOptions<
    * inputs that can never succeed and `context.ask` to ask a person first. Any other exception may be retried. A call that
    * was cut off by a crash runs again with the same `context.idempotencyKey`.
    */
-  run(inputs: InputValue<I>, context: AgentContext): AgentReturn<O> | Promise<AgentReturn<O>>
+  run(inputs: InputValue<I>, context: AgentContext): R
   readonly server: AgentServer
   /** Port of the HTTP server; 0 is any free port. `false` opens none: pass requests to `agent.fetch`. Default 0. */
   readonly port?: number | false
@@ -94,9 +96,11 @@ export interface Agent extends AsyncDisposable {
  *   port: 4003,
  * })
  */
-export async function serveAgent<const I extends CapabilitySchema, const O extends CapabilitySchema>(
-  options: AgentOptions<I, O>,
-): Promise<Agent> {
+export async function serveAgent<
+  const I extends CapabilitySchema,
+  const O extends CapabilitySchema,
+  const R = AgentReturn<O> | Promise<AgentReturn<O>>,
+>(options: AgentOptions<I, O, FittingReturn<R, AgentReturn<NoInfer<O>>>>): Promise<Agent> {
   const {
     id,
     input,

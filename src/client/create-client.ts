@@ -107,7 +107,7 @@ export interface Client {
   me(options?: { readonly signal?: AbortSignal }): Promise<CallerInfo>
   /** Plans an envelope, or checks its draft, and returns the proof. Nothing is stored or called. */
   prove(
-    envelope: RunEnvelope,
+    envelope: RunEnvelope | RunRequest,
     options?: {
       readonly draft?: RunDraft
       readonly signal?: AbortSignal
@@ -150,7 +150,7 @@ export function createClient(options: ClientOptions): Client {
     prove: (envelope, { signal, draft } = {}) =>
       transport.json<ProofPage>(`${api}/prove`, {
         method: 'POST',
-        body: { envelope, ...(draft && { draft }) },
+        body: { envelope: toEnvelope(envelope).envelope, ...(draft && { draft }) },
         signal,
       }),
     catalog: {
@@ -167,7 +167,7 @@ export function createClient(options: ClientOptions): Client {
     },
     asks,
     tasks: createTasksClient(transport),
-    threads: createThreadsClient(transport, (runId) => open(runId)),
+    threads: createThreadsClient(transport, open),
     memories: createMemoriesClient(transport),
     schedules: createSchedulesClient(transport),
     webhooks: createWebhooksClient(transport),

@@ -18,7 +18,7 @@ export type { RetryOptions } from './retry.ts'
 export type { FollowOptions, RunUpdate } from './run-events.ts'
 export type { RequestOutput, RunOutput, RunRequest } from './run-request.ts'
 export type { SandboxClient, SandboxMessage } from './sandbox.ts'
-export type { SchedulesClient } from './schedules/schedules.ts'
+export type { NewSchedule, ScheduleChange, SchedulesClient } from './schedules/schedules.ts'
 export type { TaskOptions, TasksClient } from './tasks.ts'
 export type { MemoriesClient, SaidMessage, SayOptions, ThreadsClient } from './threads.ts'
 export type { ClientOptions } from './transport.ts'
@@ -35,7 +35,6 @@ export type {
   HealthQuery,
   HealthReport,
   Memory,
-  NewSchedule,
   NewWebhook,
   Problem,
   ProofPage,
@@ -58,7 +57,6 @@ export type {
   SandboxMetadata,
   SandboxTurn,
   Schedule,
-  ScheduleChange,
   SignedIn,
   SignInChoice,
   SystemStatus,

@@ -16,6 +16,14 @@ export interface RunRequest<Output extends RunOutput = RunOutput>
   readonly outputContract?: never
 }
 
+type WithoutObjective<Envelope extends { readonly objective: string }> = Omit<Envelope, 'objective'> &
+  Partial<Pick<Envelope, 'objective'>>
+
+/** The envelope of a message to a thread: without an objective, the message is the objective. */
+export type MessageEnvelope<Output extends RunOutput = RunOutput> =
+  | WithoutObjective<RunEnvelope>
+  | WithoutObjective<RunRequest<Output>>
+
 /** The type of the answer: of the schema of another library, otherwise unknown. */
 export type RequestOutput<Output> = Output extends StandardSchemaV1
   ? StandardSchemaV1.InferOutput<Output>
@@ -27,8 +35,9 @@ interface Translated {
   readonly validator?: StandardSchemaV1
 }
 
-export function toEnvelope(given: RunEnvelope | RunRequest): Translated {
-  if (!isRequest(given)) return { envelope: given }
+/** Of an envelope without an objective, too: a message may be it. */
+export function toEnvelope(given: RunEnvelope | RunRequest | MessageEnvelope): Translated {
+  if (!isRequest(given)) return { envelope: given as RunEnvelope }
   const { output, approve, outputContract, ...rest } = given
   if (outputContract !== undefined)
     throw new ClientError('client/option', 'A run has either `output` or `outputContract`, not both')
@@ -36,12 +45,12 @@ export function toEnvelope(given: RunEnvelope | RunRequest): Translated {
   const schema = validator ? toJsonSchema(validator) : { ...output }
   const policies = approve === undefined ? undefined : withApproval(rest.policies)
   return {
-    envelope: { ...rest, ...(policies && { policies }), outputContract: { schema } },
+    envelope: { ...rest, ...(policies && { policies }), outputContract: { schema } } as RunEnvelope,
     ...(validator && { validator }),
   }
 }
 
-function isRequest(given: RunEnvelope | RunRequest): given is RunRequest {
+function isRequest(given: object): given is RunRequest {
   return 'output' in given && given.output !== undefined
 }
 

@@ -1,19 +1,13 @@
 /** Threads over the API: conversations of a tenant, one run per message; and what its agents remember beyond them. */
+import type { StandardSchemaV1 } from '@standard-schema/spec'
 import type { ClientRun } from './client-run.ts'
+import { type MessageEnvelope, type RequestOutput, type RunOutput, toEnvelope } from './run-request.ts'
 import { api, createKey, type Transport } from './transport.ts'
-import type {
-  Memory,
-  MemoryPage,
-  RunDraft,
-  RunEnvelope,
-  Thread,
-  ThreadPages,
-  ThreadSummary,
-} from './types.ts'
+import type { Memory, MemoryPage, RunDraft, Thread, ThreadPages, ThreadSummary } from './types.ts'
 
-export interface SayOptions {
+export interface SayOptions<Schema extends RunOutput = RunOutput> {
   /** Default: the envelope of the last run of the thread; for the first message, the message is the objective. */
-  readonly envelope?: Omit<RunEnvelope, 'objective'> & Partial<Pick<RunEnvelope, 'objective'>>
+  readonly envelope?: MessageEnvelope<Schema>
   readonly draft?: RunDraft
   /** While a run of the thread is not over: wait for it, cancel it, or refuse with 409 `thread/busy`. Default: the server's. */
   readonly whenBusy?: 'queue' | 'interrupt' | 'reject'
@@ -38,13 +32,19 @@ export interface ThreadsClient {
   }): AsyncGenerator<ThreadSummary, void, void>
   /** Its runs with messages, answers and asks, and the messages that wait. */
   get(threadId: string, options?: { readonly signal?: AbortSignal }): Promise<Thread>
-  /** Adds a message and starts its run. */
+  /** Adds a message and starts its run. The answer is typed and validated by `output` of the envelope, if it is not a JSON Schema. */
+  say<Schema extends RunOutput>(
+    threadId: string,
+    message: string,
+    options: SayOptions<Schema> & { readonly envelope: { readonly output: Schema } },
+  ): Promise<SaidMessage<RequestOutput<Schema>>>
+  // The last overload, because compilers report the mistakes of that one.
   say<Output = unknown>(threadId: string, message: string, options?: SayOptions): Promise<SaidMessage<Output>>
 }
 
 export function createThreadsClient(
   transport: Transport,
-  open: (runId: string) => ClientRun<never>,
+  open: (runId: string, schema?: StandardSchemaV1) => ClientRun<never>,
 ): ThreadsClient {
   const path = (threadId: string) => `${api}/threads/${encodeURIComponent(threadId)}`
   return {
@@ -57,18 +57,20 @@ export function createThreadsClient(
       } while (before !== undefined)
     },
     get: (threadId, { signal } = {}) => transport.json<Thread>(path(threadId), { signal }),
-    async say(threadId, message, { idempotencyKey = createKey(), signal, partials = false, ...given } = {}) {
+    async say(threadId: string, message: string, options: SayOptions = {}) {
+      const { idempotencyKey = createKey(), signal, partials = false, envelope, ...given } = options
+      const translated = envelope && toEnvelope(envelope)
       const said = await transport.json<{ runId: string; status: 'started' | 'queued' }>(
         `${path(threadId)}/messages`,
         {
           method: 'POST',
           headers: { 'idempotency-key': idempotencyKey },
           ...(partials && { query: { partials: 1 } }),
-          body: { message, ...given },
+          body: { message, ...given, ...(translated && { envelope: translated.envelope }) },
           signal,
         },
       )
-      return { run: open(said.runId), status: said.status }
+      return { run: open(said.runId, translated?.validator), status: said.status }
     },
   }
 }

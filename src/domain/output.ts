@@ -23,6 +23,11 @@ export interface ElicitedAnswer {
   readonly value: Json
 }
 
+/** The answer as the next call has it: a value of the schema of the question, or a text where it has none. */
+export function toClarification(value: Json | undefined, { schema }: Pick<Question, 'schema'>): Json {
+  return schema !== undefined || typeof value === 'string' ? (value ?? null) : JSON.stringify(value ?? null)
+}
+
 const longestQuestion = 4_000
 
 /** Parses an external question; returns the reason if it is not valid. */

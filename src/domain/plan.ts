@@ -151,7 +151,7 @@ export interface Edge {
   readonly from: string
   /** Id of the node that waits. */
   readonly to: string
-  /** Followed when the source completed (`pass`, default), failed (`fail`), or both. */
+  /** Followed when the source completed (`pass`, default), failed (`fail`, default to a `fallback` node), or both. */
   readonly when?: 'pass' | 'fail' | 'always'
 }
 

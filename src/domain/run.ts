@@ -61,7 +61,7 @@ export interface NodeState {
   /** The reply of a person, until its consequence is in the journal. */
   reply?: AskReply | undefined
   /** Answers of people to its questions, oldest first; part of the next attempt's context. */
-  clarifications: string[]
+  clarifications: Json[]
   /** Those to questions with a state, with the state. */
   elicited?: ElicitedAnswer[]
   /** A call that may have taken effect and must not be repeated until a person allows it. */

@@ -79,6 +79,7 @@ export const diagnosticTable = {
   'plan/rao-unused': informational('a RAO policy selects no node of the plan'),
   'plan/cycle': hard('schema_incompatible', 'nodes wait for each other'),
   'plan/route-bypassed': informational('an edge activates the target of a route whatever the route decides'),
+  'plan/fallback-edge': informational('an edge starts a fallback node when nothing has failed'),
   'plan/unreachable': informational('the node can never run'),
   'plan/input-missing': hard('missing_producer', 'a required input is missing on some route to the node'),
   'plan/input-mismatch': hard('schema_incompatible', 'what is supplied does not satisfy what the node needs'),

@@ -120,6 +120,20 @@ describe('an answer', () => {
     expect(new Set(it.received.map(({ headers }) => headers['idempotency-key'])).size).toBe(2)
   })
 
+  it('gets the answer as a value of the schema of the question, and as a text where it has none', async () => {
+    const it = await agent(
+      json({ question: 'Pay?', schema: { type: 'boolean' } }, 428),
+      json({ question: 'How much?' }, 428),
+      json({ copyVariants }),
+    )
+    const { app, done } = await runWith(it)
+    await answer(app, done.runId, 'answer', false)
+    expect((await app.result(done.runId)).status).toBe('waiting')
+    await answer(app, done.runId, 'answer', 5)
+    expect((await app.result(done.runId)).status).toBe('completed')
+    expect(it.received.at(-1)?.call.clarifications).toEqual([false, '5'])
+  })
+
   it.each([
     ['without a question', { message: 'hm' }],
     ['with a schema that cannot be used', { question: 'How?', schema: { type: 'tea' } }],

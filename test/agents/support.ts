@@ -116,7 +116,7 @@ export interface ReceivedCall {
     readonly attempt: number
     readonly callbackUrl?: string
     readonly inputs: unknown
-    readonly clarifications: readonly string[]
+    readonly clarifications: readonly unknown[]
   }
 }
 

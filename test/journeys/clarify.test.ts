@@ -11,7 +11,7 @@ const one = { nodes: [node] }
 
 /** A function that asks as long as it has fewer answers than it wants. */
 function asker(questions: number, more: object = {}) {
-  const received: (readonly string[])[] = []
+  const received: (readonly unknown[])[] = []
   const keys: string[] = []
   const write = defineCapability({
     capabilityId: 'write',

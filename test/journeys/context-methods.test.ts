@@ -49,3 +49,17 @@ it('ask puts a question to a person, and the next call has an answer that satisf
   await answer(app, runId, 'answer', 'green')
   expect(await app.result(runId)).toMatchObject({ status: 'completed', output: { text: 'green' } })
 })
+
+it('an answer is a value of the schema of its question: no to a payment is false', async () => {
+  const received: Json[] = []
+  const write = writer((_, { clarifications: [pay], ask }) => {
+    if (pay === undefined) return ask('Pay 5?', { schema: { type: 'boolean' } })
+    received.push(pay)
+    return { text: pay ? 'paid' : 'not paid' }
+  })
+  const app = await open({ capabilities: [write] })
+  const { runId } = await app.run(envelope(), { draft })
+  await answer(app, runId, 'answer', false)
+  expect(await app.result(runId)).toMatchObject({ status: 'completed', output: { text: 'not paid' } })
+  expect(received).toEqual([false])
+})

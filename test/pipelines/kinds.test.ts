@@ -365,19 +365,22 @@ steps:
     )
   })
 
-  it('a fallback answers when the first agent fails', async () => {
-    const done = await run(
-      `
+  it.each(['agents.second', 'second'])(
+    'a fallback answers when the first agent fails: %s',
+    async (fallback) => {
+      const done = await run(
+        `
 agents:
   first: { model: test/m, system_prompt: FIRST, output_schema: { type: object, required: [a], properties: { a: { type: integer } } } }
   second: { model: test/m, system_prompt: SECOND }
 steps:
-  - { name: try, agent: first, fallback: agents.second, processing: { structured_output: off, aop: off } }
+  - { name: try, agent: first, fallback: ${fallback}, processing: { structured_output: off, aop: off } }
 `,
-      (request) => (request.system.includes('SECOND') ? '{"a":1}' : 'no'),
-    )
-    expect(done).toMatchObject({ status: 'completed', output: { a: 1 } })
-  })
+        (request) => (request.system.includes('SECOND') ? '{"a":1}' : 'no'),
+      )
+      expect(done).toMatchObject({ status: 'completed', output: { a: 1 } })
+    },
+  )
 })
 
 describe('blocks inside of blocks', () => {

@@ -340,7 +340,8 @@ async function own({ call, app }: Served): Promise<Own> {
     tenant: 'default',
     name: 'old',
   })
-  await app.schedules.add({ scheduleId: 'nightly', cron: '0 7 * * *', ...start() })
+  const { envelope } = start()
+  await app.schedules.add({ scheduleId: 'nightly', cron: '0 7 * * *', envelope })
   const hook = await app.webhooks!.create({ tenant: 'default', by: 'ann' }, { url: 'http://127.0.0.1:9/' })
   return {
     tokenId: row.tokenId,

@@ -48,7 +48,7 @@ it('a tool may ask a person twice, and is called with both answers', async () =>
   const server = await serve((turn) =>
     turn === 0 ? { calls: [{ name: 'find', input: { query: 'q' } }] } : done,
   )
-  const seen: (readonly string[])[] = []
+  const seen: (readonly unknown[])[] = []
   const find = tool({
     ...{ id: 'find', description: 'Finds', input: query, output: { type: 'object' } },
     run: (_inputs, { clarifications, ask }) => {

@@ -4,7 +4,15 @@ import * as v from 'valibot'
 import { describe, expect, expectTypeOf, it } from 'vitest'
 import { z } from 'zod'
 import { z as z3 } from 'zod-3'
+import { serveAgent } from '../../src/agent/index.ts'
+import type { Json } from '../../src/base/json.ts'
 import { createApp, defineCapability, tool } from '../../src/index.ts'
+
+interface Tree {
+  a: string
+  all: Tree[]
+}
+const server = { url: 'http://127.0.0.1:1', token: 'token' }
 
 describe('the function of a capability', () => {
   it('receives and returns what the schemas of any library say', () => {
@@ -67,6 +75,101 @@ describe('the function of a capability', () => {
         return { line: inputs.topic }
       },
     })
+  })
+
+  it('returns literals, tuples and discriminated unions without `as const`', () => {
+    const input = z.object({ a: z.string() })
+    const output = z.object({ x: z.enum(['p', 'q']) })
+    const schema = { type: 'object', properties: { x: { enum: ['p', 'q'] } }, required: ['x'] } as const
+    const at = z.object({ at: z.tuple([z.number(), z.number()]), tags: z.array(z.literal('t')) })
+    const union = z.discriminatedUnion('kind', [
+      z.object({ kind: z.literal('a'), n: z.number() }),
+      z.object({ kind: z.literal('b') }),
+    ])
+    const tree: z.ZodType<Tree, Tree> = z.lazy(() => z.object({ a: z.string(), all: z.array(tree) }))
+    const grown: Tree = { a: 'a', all: [] }
+    const json: Json = null
+    const define = [
+      () => defineCapability({ id: 'a', input, output, run: ({ a }) => ({ x: a === 'p' ? 'p' : 'q' }) }),
+      () =>
+        defineCapability({
+          id: 'b',
+          input,
+          output,
+          async run({ a }, context) {
+            if (a === '') return context.reject('empty')
+            if (a === 'p') return { x: 'p' }
+            return { x: 'q' }
+          },
+        }),
+      () => defineCapability({ id: 'c', input, output: schema, run: ({ a }) => ({ x: a ? 'p' : 'q' }) }),
+      () =>
+        defineCapability({
+          id: 'd',
+          input,
+          output: at,
+          run: ({ a }) => ({ at: [a.length, 2], tags: ['t'] }),
+        }),
+      () =>
+        defineCapability({
+          id: 'e',
+          input,
+          output: union,
+          run: ({ a }) => (a ? { kind: 'a', n: 1 } : { kind: 'b' }),
+        }),
+      () =>
+        defineCapability({
+          capabilityId: 'f',
+          inputContract: { type: 'object', properties: { a: { type: 'string' } }, required: ['a'] },
+          outputContract: { type: 'object', properties: { x: { const: 'p' } }, required: ['x'] },
+          run: ({ a }) => {
+            a.trim()
+            return { x: 'p' }
+          },
+        }),
+      () =>
+        defineCapability({
+          id: 'g',
+          input,
+          output: z.object({ at: z.date() }),
+          run: () => ({ at: new Date() }),
+        }),
+      () =>
+        defineCapability({
+          id: 'k',
+          input,
+          output: tree,
+          run: ({ a }) => ({ a, all: [grown, { a, all: [] }] }),
+        }),
+      () => defineCapability({ id: 'l', input, output: z.json(), run: ({ a }) => ({ a, json: [json] }) }),
+      () => tool({ id: 'h', input, output, run: async ({ a }) => ({ x: a ? 'p' : 'q' }) }),
+      () => serveAgent({ id: 'i', input, output, run: ({ a }) => ({ x: a ? 'p' : 'q' }), server }),
+      () =>
+        serveAgent({
+          id: 'j',
+          input,
+          output,
+          async *run({ a }) {
+            yield a
+          },
+          server,
+        }),
+    ]
+    const refused = [
+      // @ts-expect-error: not a value of the enum
+      () => defineCapability({ id: 'a', input, output, run: ({ a }) => ({ x: a ? 'p' : 'z' }) }),
+      // @ts-expect-error: neither is this
+      () => defineCapability({ id: 'b', input, output: schema, run: async () => ({ x: 'z' }) }),
+      // @ts-expect-error: one number is missing
+      () => defineCapability({ id: 'c', input, output: at, run: () => ({ at: [1], tags: [] }) }),
+      // @ts-expect-error: the other branch has no number
+      () => defineCapability({ id: 'd', input, output: union, run: () => ({ kind: 'a' }) }),
+      // @ts-expect-error: not a value of the enum
+      () => tool({ id: 'e', input, output, run: () => ({ x: 'z' }) }),
+      // @ts-expect-error: not a value of the enum
+      () => serveAgent({ id: 'f', input, output, run: () => ({ x: 'z' }), server }),
+    ]
+    expect([...define, ...refused]).toHaveLength(18)
   })
 
   it('does not compile with a wrong return value, a wrong member or a misspelled field', () => {

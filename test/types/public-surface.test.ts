@@ -179,9 +179,17 @@ describe('what does not compile', () => {
       // @ts-expect-error: misspelled
       (client) => client.threads.say('t', 'Hello', { envelop: {} }),
       // @ts-expect-error: misspelled
+      (client) => client.threads.say('t', 'Hello', { envelope: { nonsense: true } }),
+      // @ts-expect-error: no envelope
+      (client) => client.schedules.create({ cron: '* * * * *', envelope: { nonsense: true } }),
+      // @ts-expect-error: misspelled
+      (client) => client.schedules.create({ cron: '* * * * *', timezone: 'UTC', envelope: wanted }),
+      // @ts-expect-error: misspelled
+      (client) => client.prove({ objective: 'x', outputs: Line }),
+      // @ts-expect-error: misspelled
       (client) => client.webhooks.create({ url: 'x', event: [] }),
     ]
-    expect(refused).toHaveLength(15)
+    expect(refused).toHaveLength(19)
   })
 })
 

@@ -334,7 +334,7 @@ describe('a typed run', () => {
       const refused = ask.edit({ by: 'ann', value: { line: 'No tea.' } })
       await expect(refused).rejects.toMatchObject({
         code: 'ask/invalid',
-        issues: [{ at: { pointer: '/value/line' }, message: 'a friendly line' }],
+        issues: [{ at: { pointer: '/line' }, message: 'a friendly line' }],
       })
       await ask.edit({ by: 'ann', value: { line: 'Tea.' } })
     }

@@ -2,7 +2,13 @@
 import type { AppOptions } from '../../app-options.ts'
 import { ProvisoError } from '../../base/errors/error.ts'
 import { isObject, type Json, pick } from '../../base/json.ts'
+import { must, object, type Rows, refuseOptions } from '../../base/option-rows.ts'
 import type { Clock } from '../../base/time/clock.ts'
+import {
+  type DraftInput,
+  type MessageEnvelope,
+  translateEnvelope,
+} from '../../domain/envelope/envelope-input.ts'
 import type { SubscribeToLifecycle } from '../../domain/event/lifecycle.ts'
 import type { Store, ThreadQuery, ThreadRow } from '../../domain/ports/store.ts'
 import type { Redactor } from '../../domain/redaction/redact.ts'
@@ -15,14 +21,16 @@ import { createMessageQueue, type MessageQueue, type QueuedRun } from './message
 import { findDifference, otherRequestError } from './same-request.ts'
 
 /** What happens to a further run while a run of the thread is not over. */
-export type WhenBusy = 'queue' | 'interrupt' | 'reject'
+export type WhenBusy = (typeof whenBusyRules)[number]
+
+const whenBusyRules = ['queue', 'interrupt', 'reject'] as const
 
 interface ThreadMessage {
   readonly message: string
   /** Default: the envelope of the last run of the thread; the first message needs one. Its `objective` defaults to the message. */
-  readonly envelope?: unknown
+  readonly envelope?: MessageEnvelope
   /** Default: the draft of the last run of the thread, if `envelope` is not given either. */
-  readonly draft?: unknown
+  readonly draft?: DraftInput
   /** Default: `threads.whenBusy` of the app, else `queue`. */
   readonly whenBusy?: WhenBusy
   /** The run of the message; the same id again is the same message. Default: a new one. */
@@ -185,7 +193,8 @@ function createThreads(parts: ThreadParts): WiredThreads {
       admit = check
     },
     add,
-    async say(key, given) {
+    async say(key, message) {
+      const given = readMessage(message)
       const runId = given.runId ?? newId()
       const said = given.runId === undefined ? undefined : await findSaid(parts, key, { ...given, runId })
       if (said) return said
@@ -203,6 +212,28 @@ function createThreads(parts: ThreadParts): WiredThreads {
       poll.stop()
     },
   }
+}
+
+/** A message with its envelope in the names of the wire format. */
+type ReadMessage = Omit<ThreadMessage, 'envelope'> & { readonly envelope?: unknown }
+
+const isText = must((value) => typeof value === 'string', 'a text')
+/** Checked where they are read. */
+const known = () => []
+const messageRows: Rows = {
+  message: isText,
+  envelope: object,
+  draft: known,
+  whenBusy: must((value) => whenBusyRules.includes(value as WhenBusy), `one of ${whenBusyRules.join(', ')}`),
+  runId: isText,
+  by: isText,
+  partials: must((value) => typeof value === 'boolean', 'true or false'),
+}
+
+function readMessage(given: ThreadMessage): ReadMessage {
+  refuseOptions('the message', given, messageRows)
+  if (given.envelope === undefined) return given
+  return { ...given, envelope: translateEnvelope(given.envelope).envelope }
 }
 
 /** Repeats the work while it returns true. */
@@ -302,7 +333,7 @@ function toRequest({ runId, threadId, envelope, draft, correlationId = runId }: 
 async function findSaid(
   { store, queue, redactor }: Pick<ThreadParts, 'store' | 'queue' | 'redactor'>,
   key: ThreadKey,
-  given: ThreadMessage & { readonly runId: string },
+  given: ReadMessage & { readonly runId: string },
 ): Promise<SaidMessage | undefined> {
   const { runId, message } = given
   const [start] = await store.read(runId, 0, 1)
@@ -336,7 +367,7 @@ function findBusy(store: Pick<Store, 'runs'>, { tenant, threadId }: ThreadKey) {
 async function complete(
   store: Store,
   key: ThreadKey,
-  { message, envelope, draft }: ThreadMessage,
+  { message, envelope, draft }: ReadMessage,
 ): Promise<Pick<QueuedRun, 'envelope' | 'draft'>> {
   const given = envelope === undefined ? await readLast(store, key) : { envelope, draft }
   const base = isObject(given.envelope) ? (given.envelope as { readonly [key: string]: Json }) : {}

@@ -111,13 +111,15 @@ function addAdd(command: Command): void {
 
 async function addSchedule(scheduleId: string | undefined, flags: AddFlags): Promise<number> {
   const { file, input, tenant, cron, timeZone, at, missed, overlap, description, thread, paused } = flags
-  if (file === undefined)
-    throw new ProvisoError('option/invalid', 'Cannot add a schedule: no run is given', {
+  const missing = () =>
+    new ProvisoError('option/invalid', 'Cannot add a schedule: no run is given', {
       hint: 'Pass --file with an envelope, and a draft or a pipeline if you have one',
     })
+  if (file === undefined) throw missing()
   const work = await readStart({ file, input, use: [] })
   if ('unreadable' in work) return refuse(work.unreadable)
   const { envelope, draft, capabilities } = work
+  if (envelope === undefined) throw missing()
   const given = {
     ...{ tenant, by: chooseName(flags.by), envelope },
     ...(scheduleId !== undefined && { scheduleId }),

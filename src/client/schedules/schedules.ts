@@ -1,6 +1,30 @@
 /** Schedules of a tenant over the API: runs that start at the matches of a cron pattern, or once at a time. */
+
+import { type RunRequest, toEnvelope } from '../run-request.ts'
 import { api, createKey, type Transport } from '../transport.ts'
-import type { NewSchedule, Schedule, ScheduleChange, SchedulePage } from '../types.ts'
+import type {
+  NewSchedule as NewSchedulePage,
+  RunDraft,
+  RunEnvelope,
+  Schedule,
+  ScheduleChange as ScheduleChangePage,
+  SchedulePage,
+} from '../types.ts'
+
+interface ScheduledRun {
+  /**
+   * What each run is started with, as for `runs.start`. Of a schema of another library only its JSON Schema is checked.
+   */
+  readonly envelope: RunEnvelope | RunRequest
+  /** The plan; absent: each run is planned. */
+  readonly draft?: RunDraft
+}
+
+export type NewSchedule = Omit<NewSchedulePage, keyof ScheduledRun> & ScheduledRun
+export type ScheduleChange = Omit<ScheduleChangePage, keyof ScheduledRun> & Partial<ScheduledRun>
+
+const translate = <Given extends Partial<ScheduledRun>>(given: Given) =>
+  given.envelope ? { ...given, envelope: toEnvelope(given.envelope).envelope } : given
 
 interface Options {
   readonly signal?: AbortSignal
@@ -26,13 +50,13 @@ export function createSchedulesClient(transport: Transport): SchedulesClient {
   const base = `${api}/schedules`
   const toPath = (scheduleId: string) => `${base}/${encodeURIComponent(scheduleId)}`
   const change = (scheduleId: string, body: ScheduleChange, { signal }: Options = {}) =>
-    transport.json<Schedule>(toPath(scheduleId), { method: 'PATCH', body, signal })
+    transport.json<Schedule>(toPath(scheduleId), { method: 'PATCH', body: translate(body), signal })
   return {
     create: (body, { signal, idempotencyKey = createKey() } = {}) =>
       transport.json<Schedule>(base, {
         method: 'POST',
         headers: { 'idempotency-key': idempotencyKey },
-        body,
+        body: translate(body),
         signal,
       }),
     list: async ({ signal } = {}) => (await transport.json<SchedulePage>(base, { signal })).schedules,

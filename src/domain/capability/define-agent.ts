@@ -9,6 +9,8 @@ import {
   type CapabilitySchema,
   type DefinedCapability,
   defineCapability,
+  type FittingReturn,
+  type ReturnValue,
   type ToolDefinition,
 } from './define-capability.ts'
 
@@ -59,9 +61,11 @@ export interface AgentDefinition<
  */
 export function tool(capability: DefinedCapability | string, options?: ToolOptions): Tool
 // The last one, because compilers report the mistakes of the last overload.
-export function tool<const I extends CapabilitySchema, const O extends CapabilitySchema = true>(
-  definition: ToolDefinition<I, O> & ToolOptions,
-): Tool
+export function tool<
+  const I extends CapabilitySchema,
+  const O extends CapabilitySchema = true,
+  const R = ReturnValue<O> | Promise<ReturnValue<O>>,
+>(definition: ToolDefinition<I, O, FittingReturn<R, ReturnValue<NoInfer<O>>>> & ToolOptions): Tool
 export function tool(given: object | string, options: ToolOptions = {}): Tool {
   if (typeof given === 'string') return { use: { ...options, capabilityId: given } }
   if (isDefined(given))

@@ -35,8 +35,8 @@ export interface LocalContext extends Omit<Bundle, 'inputs' | 'feedback'> {
    */
   reject(message: string, details?: { readonly hint?: string; readonly at?: Location }): never
   /**
-   * Ends the call with a question to a person; the function is called again with the answer in `clarifications`. Nothing
-   * may have been done before.
+   * Ends the call with a question to a person; the function is called again with the answer in `clarifications`: a value
+   * of the schema, or a text without one. Nothing may have been done before.
    *
    * @example
    * if (context.clarifications.length === 0) return context.ask('Which region?', { schema: { enum: ['EU', 'US'] } })
@@ -60,13 +60,37 @@ export type ReturnValue<S> = S extends readonly string[]
     ? StandardSchemaV1.InferInput<S>
     : Infer<S>
 
-interface CapabilityFields<I, O>
+/** The function of a capability may be asynchronous. */
+type Returned<T> = T | Promise<T>
+
+/**
+ * What a function may return: `T`, or its own type `R` where that fits `T`, so that the literals and tuples in it keep their
+ * types without `as const`.
+ */
+export type FittingReturn<R, T> =
+  | Returned<T>
+  | ([Awaited<R>] extends [T] ? R : [Writable<Awaited<R>>] extends [T] ? R : never)
+
+/** Constant expressions have read-only types, and those of schemas are writable. Lists that are no tuples may be recursive. */
+type Writable<T> = T extends (...inputs: never) => unknown
+  ? T
+  : T extends readonly [unknown, ...unknown[]]
+    ? WritableMembers<T>
+    : T extends readonly (infer Item)[]
+      ? Writable<Item>[]
+      : T extends object
+        ? WritableMembers<T>
+        : T
+
+type WritableMembers<T> = { -readonly [K in keyof T]: Writable<T[K]> }
+
+interface CapabilityFields<I, R>
   extends Partial<Omit<Capability, 'capabilityId' | 'inputContract' | 'outputContract'>> {
   /**
    * For kind `local` (the default): the function to call. Call `context.reject` for inputs that can never succeed, and
    * `context.ask` to ask a person first. Any other exception counts as `provider_error` and may be retried.
    */
-  run?(inputs: InputValue<I>, context: LocalContext): ReturnValue<O> | Promise<ReturnValue<O>>
+  run?(inputs: InputValue<I>, context: LocalContext): R
 }
 
 interface ShortNames<I, O> {
@@ -92,13 +116,15 @@ interface WireNames<I, O> {
 export type CapabilityDefinition<
   I extends CapabilitySchema = CapabilitySchema,
   O extends CapabilitySchema = CapabilitySchema,
-> = CapabilityFields<I, O> & (ShortNames<I, O> | WireNames<I, O>)
+  R = Returned<ReturnValue<O>>,
+> = CapabilityFields<I, R> & (ShortNames<I, O> | WireNames<I, O>)
 
 /** The fields of a tool that is defined in place: its result may be any JSON value. */
 export type ToolDefinition<
   I extends CapabilitySchema = CapabilitySchema,
   O extends CapabilitySchema = CapabilitySchema,
-> = CapabilityFields<I, O> & ((Omit<ShortNames<I, O>, 'output'> & { readonly output?: O }) | WireNames<I, O>)
+  R = Returned<ReturnValue<O>>,
+> = CapabilityFields<I, R> & ((Omit<ShortNames<I, O>, 'output'> & { readonly output?: O }) | WireNames<I, O>)
 
 /** Validators of other libraries: they convert inputs, and check what JSON Schema cannot express. */
 interface Validators {
@@ -126,9 +152,11 @@ export interface DefinedCapability {
  *   run: ({ name }) => ({ greeting: `Hello, ${name}` }),
  * })
  */
-export function defineCapability<const I extends CapabilitySchema, const O extends CapabilitySchema>(
-  definition: CapabilityDefinition<I, O>,
-): DefinedCapability {
+export function defineCapability<
+  const I extends CapabilitySchema,
+  const O extends CapabilitySchema,
+  const R = Returned<ReturnValue<O>>,
+>(definition: CapabilityDefinition<I, O, FittingReturn<R, ReturnValue<NoInfer<O>>>>): DefinedCapability {
   const { run, ...given } = definition as CapabilityDefinition
   const hasShortNames = Object.keys(shortNames).some((name) => Object.hasOwn(given, name))
   const { data, validators } = separateValidators(hasShortNames ? toWireNames(given) : given)

@@ -6,6 +6,7 @@
 import { closest } from '../../base/closest.ts'
 import { type Json, own } from '../../base/json.ts'
 import { child, type Pointer } from '../../base/pointer.ts'
+import { clip } from '../../schema/describe.ts'
 import { agentIssues } from '../loop/agent-settings.ts'
 import type { ParseIssue } from '../parse/issue-table.ts'
 import {
@@ -95,7 +96,7 @@ export function parseDraft(given: unknown, options: ParseNounOptions = {}): Pars
 
 const parsePlain = shareParsed((value, options): Parsed<Draft> => {
   const findings: FoundIssues = {
-    issues: checkNoun(draftSchema, value, 'Remove it, or put it into metadata'),
+    issues: checkNoun(draftSchema, value, 'Remove it, or put it into metadata').map(explainBinding),
     warnings: [],
   }
   if (findings.issues.length > 0) return { ok: false, ...findings }
@@ -104,6 +105,14 @@ const parsePlain = shareParsed((value, options): Parsed<Draft> => {
   findings.issues.push(...nodeIssues(draft, '', options))
   return settle(findings, () => draft)
 })
+
+/** A constant that is bound as it is. */
+function explainBinding(issue: ParseIssue): ParseIssue {
+  const { code, at, hint, actual } = issue
+  const isInput = 'pointer' in at && /\/nodes\/\d+\/inputs\/[^/]+$/.test(at.pointer)
+  if (code !== 'schema/type' || !isInput || hint !== undefined) return issue
+  return { ...issue, hint: `Write { "value": ${clip(actual)} } for a constant` }
+}
 
 /** What is wrong with the nodes of a draft or of a body. */
 function nodeIssues({ nodes }: Draft, at: string, options: ParseNounOptions): ParseIssue[] {

@@ -1,6 +1,8 @@
 /** What `start` and `run` take, typed by the schema of the answer, and its translation to the wire format. */
+import { closest } from '../../base/closest.ts'
 import { ProvisoError } from '../../base/errors/error.ts'
 import { isObject, type Json } from '../../base/json.ts'
+import { child } from '../../base/pointer.ts'
 import type { Infer } from '../../output/index.ts'
 import type { JsonSchema } from '../../schema/json-schema.ts'
 import {
@@ -136,6 +138,13 @@ interface GoalCondition {
  */
 export type EnvelopeInput<S extends OutputSchema = OutputSchema> = WireEnvelope<S> | TypedEnvelope<S>
 
+/** The envelope of a message to a thread: without an `objective`, the message is the objective. */
+export type MessageEnvelope<S extends OutputSchema = OutputSchema> =
+  | WithoutObjective<WireEnvelope<S>>
+  | WithoutObjective<TypedEnvelope<S>>
+
+type WithoutObjective<E extends EnvelopeFields> = Omit<E, 'objective'> & Partial<Pick<E, 'objective'>>
+
 /** An envelope in the names of the wire format, and the validator of the answer if a library brings one. */
 export interface TranslatedEnvelope {
   readonly envelope: unknown
@@ -147,6 +156,7 @@ export interface TranslatedEnvelope {
 /** Replaces `output` and `approve` by what they stand for, and schemas of other libraries by their JSON Schemas. */
 export function translateEnvelope(given: unknown): TranslatedEnvelope {
   if (!isObject(given)) return { envelope: given, hasShortNames: false }
+  refuseMisspelled(given)
   const { output, approve, ...rest } = given
   const hasShortNames = output !== undefined || approve !== undefined || rest['outputContract'] === undefined
   if (!hasShortNames) return translateContract(given)
@@ -167,6 +177,30 @@ export function translateEnvelope(given: unknown): TranslatedEnvelope {
     ...(validator && { validator }),
     hasShortNames,
   }
+}
+
+/** The parser knows the names of the wire format only, and no values of other libraries. */
+function refuseMisspelled(given: { readonly [name: string]: unknown }): void {
+  const issues = Object.keys(given).flatMap((key) => {
+    const meant = closest(key, ['output', 'approve'])
+    if (meant === undefined || meant === key) return []
+    const message = `the property ${JSON.stringify(key)} is not allowed`
+    return [
+      {
+        code: 'schema/additionalProperties',
+        at: { pointer: child('', key) },
+        message,
+        hint: `Did you mean "${meant}"?`,
+      },
+    ]
+  })
+  const [first] = issues
+  if (first)
+    throw new ProvisoError(
+      'envelope/invalid',
+      `Cannot use the envelope: ${first.at.pointer} ${first.message}`,
+      { issues, hint: first.hint },
+    )
 }
 
 /** A contract of the wire format may hold the schema of another library as well. */

@@ -13,7 +13,7 @@ import type {
   TurnEnd,
   TurnStart,
 } from '../loop-facts.ts'
-import { addUsage, type Usage } from '../output.ts'
+import { addUsage, toClarification, type Usage } from '../output.ts'
 
 /** What a person decided about a call. */
 interface CallDecision {
@@ -114,7 +114,8 @@ function answer(call: LoopCall): void {
   const { asked, decision } = call
   if (!asked || decision?.decision !== 'answer') return
   const { state } = asked.question
-  const given = { value: decision.value ?? null, ...(state !== undefined && { state }) }
+  const { value = null } = decision
+  const given = state === undefined ? { value: toClarification(value, asked.question) } : { value, state }
   call.answers = [...(call.answers ?? []), given]
 }
 

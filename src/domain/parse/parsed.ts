@@ -9,6 +9,7 @@ import type { Issue } from '../../base/errors/issue.ts'
 import { isObject, type Json } from '../../base/json.ts'
 import { child, type Pointer, tokens } from '../../base/pointer.ts'
 import { createTextCache, type TextCache } from '../../base/text-cache.ts'
+import { listMembers, project } from '../../schema/build/project.ts'
 import { compileSchema } from '../../schema/compile/compile.ts'
 import { describe } from '../../schema/describe.ts'
 import type { ConditionIssueCode, RefusedSchemaCode, ViolationCode } from '../../schema/issue-table.ts'
@@ -148,9 +149,27 @@ export function checkNoun(schema: JsonSchema, value: Json, free: string): Issue<
     .map((issue) => {
       if (issue.code === 'schema/required') return withMisspelled(issue, value)
       return issue.code === 'schema/additionalProperties' && !issue.hint?.startsWith('Did you mean')
-        ? { ...issue, hint: free }
+        ? { ...issue, hint: withoutOwnData(schema, issue) ?? free }
         : issue
     })
+}
+
+/** More names than this do not help. */
+const mostNames = 12
+
+/** Names the keys of a part of a noun that has no place for data of one's own. */
+function withoutOwnData(schema: JsonSchema, { at }: Pick<Issue, 'at'>): string | undefined {
+  const pointer = 'pointer' in at ? at.pointer : ''
+  const isPart = tokens(pointer).length > 1
+  const names = isPart ? describeNames(schema, pointer) : undefined
+  return names?.includes(' metadata') ? undefined : names
+}
+
+/** Names the keys that may be in the place of an unknown one; nothing where there are none, or too many. */
+export function describeNames(schema: JsonSchema, unknown: Pointer): string | undefined {
+  const parent = tokens(unknown).slice(0, -1).reduce<string>(child, '')
+  const names = listMembers(project(schema, parent).schema).map(({ name }) => name)
+  return names.length === 0 || names.length > mostNames ? undefined : `Use one of ${names.join(', ')}`
 }
 
 /** A missing key may be there under a misspelled name. */

@@ -20,7 +20,8 @@ export interface Bundle {
   readonly knowledge?: readonly string[]
   /** Schema of the result. */
   readonly returns: JsonSchema
-  readonly clarifications: readonly string[]
+  /** Answers of people to questions, oldest first: a value of the schema of the question, or a text where it has none. */
+  readonly clarifications: readonly Json[]
   /** Earlier runs of the thread, within its budget. */
   readonly conversation?: Omit<ThreadContext, 'grants'>
   /** Answers to questions with a state, oldest first. */

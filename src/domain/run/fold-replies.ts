@@ -1,8 +1,8 @@
 /** What a person's reply changes in the state of a run. */
-import { jsonType } from '../../base/json.ts'
 import { type Ask, type AskKind, isAboutAnswer } from '../ask.ts'
 import type { EventPayloads, PlanTrigger } from '../event.ts'
 import { findCall, latestCalls } from '../loop/loop-state.ts'
+import { toClarification } from '../output.ts'
 import type { Action } from '../policy.ts'
 import type { AskReply, NodeState, RunState } from '../run.ts'
 import { setStatus } from './fold-graph.ts'
@@ -61,9 +61,7 @@ function applyToNode(state: RunState, ask: Ask, reply: AskReply): void {
     else forgive(node)
     setStatus(state, node, 'ready')
   } else if (ask.kind === 'clarify' && reply.decision === 'answer') {
-    node.clarifications.push(
-      jsonType(reply.value) === 'string' ? String(reply.value) : JSON.stringify(reply.value),
-    )
+    node.clarifications.push(toClarification(reply.value, ask))
     const { state: asked } = node.attempt?.result?.question ?? {}
     if (asked !== undefined)
       node.elicited = [...(node.elicited ?? []), { state: asked, value: reply.value ?? null }]

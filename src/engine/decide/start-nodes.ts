@@ -197,7 +197,7 @@ function promptBytes(state: RunState, called: NodeState, inputs: Json): number {
     envelope.objective,
     ...envelope.specialInstructions,
     node.instructions,
-    ...clarifications,
+    ...(clarifications.length > 0 ? [JSON.stringify(clarifications)] : []),
     ...(feedback.length > 0 ? [JSON.stringify(feedback)] : []),
   ]
   return Buffer.byteLength([...words, JSON.stringify(inputs), schema, schema].join(' ')) + instructions

@@ -6,7 +6,6 @@
 import { type ErrorCode, ProvisoError } from '../../base/errors/error.ts'
 import type { Reply } from '../../domain/ask.ts'
 import type { NewEvent } from '../../domain/event.ts'
-import { below } from '../../domain/parse/parsed.ts'
 import { plainCopy } from '../../domain/parse/plain-copy.ts'
 import { summariseNodes } from '../../domain/plan/node-summary.ts'
 import { listTriggers } from '../../domain/policy.ts'
@@ -106,7 +105,7 @@ function refuseAnswer(
   { requestId, value }: Reply,
 ): ReplyRefusal | undefined {
   if (value === undefined || state.asks.get(requestId)?.kind !== 'final') return undefined
-  const issues = (context.refuseAnswer?.(state, value) ?? []).map((issue) => below('/value', issue))
+  const issues = context.refuseAnswer?.(state, value) ?? []
   const [first] = issues
   return first && { reason: 'invalid', message: `The reply cannot be used: ${first.message}`, issues }
 }

@@ -219,9 +219,7 @@ async function callTool(context: LoopContext, given: ToolCall) {
         instructions: '',
         specialInstructions: [],
         returns: tool.outputSchema,
-        clarifications: answers.map(({ value }) =>
-          typeof value === 'string' ? value : JSON.stringify(value),
-        ),
+        clarifications: answers.map(({ value }) => copyJson(value)),
         elicited: answers.flatMap(({ value, state }) => (state === undefined ? [] : [{ value, state }])),
       },
       onUsage: agent?.onUsage ?? (() => {}),

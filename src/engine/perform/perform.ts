@@ -247,7 +247,7 @@ function toBundle(
     instructions,
     specialInstructions: [...state.envelope.specialInstructions],
     returns: copyJson(given.returns as Json) as JsonSchema,
-    clarifications: [...node.clarifications],
+    clarifications: node.clarifications.map(copyJson),
     ...(node.elicited && { elicited: structuredClone(node.elicited) }),
     ...(knowledge.length > 0 && { knowledge }),
     ...(state.thread && { conversation: toConversation(state.thread, given.redactor) }),

@@ -8,7 +8,13 @@ import { randomBytes } from 'node:crypto'
 import { canonicalJson, sha256Hex } from '../../base/canonical.ts'
 import { ProvisoError } from '../../base/errors/error.ts'
 import { type Json, jsonEqual, pick } from '../../base/json.ts'
+import { must, type Rows, refuseOptions } from '../../base/option-rows.ts'
 import type { Clock } from '../../base/time/clock.ts'
+import {
+  type DraftInput,
+  type EnvelopeInput,
+  translateEnvelope,
+} from '../../domain/envelope/envelope-input.ts'
 import type { DocumentRow, Documents } from '../../domain/ports/documents.ts'
 import { type NewOperation, unnamedActor } from '../../domain/ports/operations.ts'
 import type { Store } from '../../domain/ports/store.ts'
@@ -49,9 +55,13 @@ export interface NewSchedule {
   readonly timeZone?: string
   /** Start once, at this time: an ISO 8601 text with an offset. */
   readonly at?: string
-  readonly envelope: unknown
+  /**
+   * What each run is started with, as for `app.start`. Runs start in any process, so that of a schema of another library only
+   * its JSON Schema is checked.
+   */
+  readonly envelope: EnvelopeInput
   /** The plan; absent: each run is planned. */
-  readonly draft?: unknown
+  readonly draft?: DraftInput
   readonly threadId?: string
   /**
    * Ticks that no process took within a minute: `once` starts one run for all of them (default), `skip` none, `all` one for
@@ -156,7 +166,9 @@ export function createScheduleServices({ documents, clock, redactor, check }: Se
     refuseSecrets(redactor, body)
   }
   return {
-    async add({ tenant = 'default', by = unnamedActor, scheduleId, ...given }) {
+    async add(schedule) {
+      refuseOptions('the schedule', schedule, scheduleRows)
+      const { tenant = 'default', by = unnamedActor, scheduleId, ...given } = schedule
       const id = scheduleId ?? `sch_${randomBytes(8).toString('hex')}`
       if (!/^[\w.-]{1,100}$/.test(id))
         throw new ProvisoError('schedule/invalid', `scheduleId must be a short name, got "${id}"`, {
@@ -181,7 +193,9 @@ export function createScheduleServices({ documents, clock, redactor, check }: Se
     async get(scheduleId, { tenant = 'default', fires } = {}) {
       return toSchedule(await findRow(tenant, scheduleId), clock.now(), fires)
     },
-    async change(scheduleId, { tenant = 'default', by = unnamedActor, ...change }) {
+    async change(scheduleId, given) {
+      refuseOptions('the change of the schedule', given, changeRows)
+      const { tenant = 'default', by = unnamedActor, ...change } = given
       for (let left = tries; left > 0; left--) {
         const row = await findRow(tenant, scheduleId)
         const before = toBody(row)
@@ -206,6 +220,24 @@ export function createScheduleServices({ documents, clock, redactor, check }: Se
   }
 }
 
+/** Their values are checked where they are read. */
+const known = () => []
+const changeRows: Rows = {
+  description: known,
+  cron: known,
+  timeZone: known,
+  at: known,
+  envelope: known,
+  draft: known,
+  threadId: known,
+  missed: known,
+  overlap: known,
+  isPaused: must((value) => typeof value === 'boolean', 'true or false'),
+  tenant: known,
+  by: known,
+}
+const scheduleRows: Rows = { ...changeRows, scheduleId: known }
+
 const defaults = { missed: 'once', overlap: 'allow', isPaused: false, envelope: null } as const
 
 /** Applies a change. A new timing, and the end of a pause, begin with the next tick from now. */
@@ -224,7 +256,8 @@ function changeBody(
     'isPaused',
   ])
   assertRules(change)
-  const after = { ...before, ...(given as Partial<Body>), timing }
+  const envelope = given.envelope !== undefined && { envelope: translateEnvelope(given.envelope).envelope }
+  const after = { ...before, ...({ ...given, ...envelope } as unknown as Partial<Body>), timing }
   const isNew =
     before.next === undefined || canonicalJson(timing as Json) !== canonicalJson(before.timing as Json)
   const isResumed = before.isPaused && !after.isPaused

@@ -1,14 +1,14 @@
 /** Resolves the paths in templates and conditions in a scope. */
-import { isObject, type Json } from '../../base/json.ts'
+import type { Json } from '../../base/json.ts'
 import type { Pointer } from '../../base/pointer.ts'
-import { buildMapSchema } from '../../schema/build/composite-schemas.ts'
 import { listMembers } from '../../schema/build/project.ts'
 import type { JsonSchema } from '../../schema/json-schema.ts'
 import { getValueLookup } from '../../schema/values/schema-values.ts'
 import { isAbsent } from '../../schema/values/value-set.ts'
 import { didYouMean } from '../parse/reading.ts'
-import { type Expression, expressionsIn, parseTemplate } from '../templates/templates.ts'
+import { expressionsIn, onlyExpression } from '../templates/templates.ts'
 import { addFunction, asBinding, complain, nodeValue, type Scope } from './build.ts'
+import { heldTo, renderedSchema } from './rendered-schema.ts'
 import { bring, constant, either, inside, type Value } from './value.ts'
 
 /** The location of a reference, for messages. */
@@ -155,12 +155,15 @@ export function cannotBe(value: Value, path: readonly string[]): boolean {
   return path.length > 0 && isAbsent(getValueLookup(value.schema)(path))
 }
 
+interface Rendering {
+  readonly at: Pointer
+  readonly id: string
+  /** What the capability that takes the value accepts. */
+  readonly wanted?: JsonSchema
+}
+
 /** Compiles a value with templates: binds it directly where possible, else adds a node that renders it. */
-export function templateValue(
-  scope: Scope,
-  given: Json,
-  { at, id }: { readonly at: Pointer; readonly id: string },
-): Value | undefined {
+export function templateValue(scope: Scope, given: Json, { at, id, wanted }: Rendering): Value | undefined {
   const used = expressionsIn(given)
   if (used.length === 0) return constant(given)
   const before = scope.build.issues.length
@@ -182,7 +185,8 @@ export function templateValue(
     inputs[paths[path]] = asBinding(value)
   }
   inputs['paths'] = { value: paths }
-  const output = direct ? direct.schema : renderedSchema(given, found)
+  const rendered = direct ? direct.schema : renderedSchema(given, found)
+  const output = wanted === undefined ? rendered : heldTo(rendered, wanted)
   return nodeValue(addFunction(scope, { id, name: 'render', inputs, output }), output, scope.region)
 }
 
@@ -190,38 +194,16 @@ export function templateValue(
 export function resolveStepInput(
   scope: Scope,
   step: { readonly name: string; readonly at: string; readonly input?: Json },
+  wanted?: JsonSchema,
 ): Value | undefined {
-  const id = `${scope.prefix}${step.name}.input`
+  const made = { id: `${scope.prefix}${step.name}.input`, ...(wanted !== undefined && { wanted }) }
   const given = step.input
-  if (given !== undefined) return templateValue(scope, given, { at: `${step.at}/input`, id })
+  if (given !== undefined) return templateValue(scope, given, { at: `${step.at}/input`, ...made })
   const value = bring(scope.previous, scope.region)
-  return value.certain ? value : templateValue(scope, '{{ previous_step }}', { at: step.at, id })
+  return value.certain ? value : templateValue(scope, '{{ previous_step }}', { at: step.at, ...made })
 }
 
 function onlyPath(given: Json): readonly string[] | undefined {
   const expr = onlyExpression(given)
   return expr?.filters.length === 0 ? expr.path : undefined
-}
-
-function onlyExpression(given: Json): Expression | undefined {
-  if (typeof given !== 'string') return undefined
-  const parsed = parseTemplate(given)
-  const [only] = parsed.ok ? parsed.parts : []
-  return parsed.ok && parsed.parts.length === 1 && only && 'expr' in only ? only.expr : undefined
-}
-
-/** Schema of a rendered value: its literals, and the schemas of values inserted whole. */
-function renderedSchema(given: Json, found: ReadonlyMap<string, Value>): JsonSchema {
-  if (Array.isArray(given)) return { type: 'array' }
-  if (isObject(given)) {
-    const members = Object.entries(given as { [key: string]: Json }).map(
-      ([name, part]) => [name, { schema: renderedSchema(part, found), certain: true }] as const,
-    )
-    return buildMapSchema(Object.fromEntries(members))
-  }
-  if (typeof given !== 'string' || expressionsIn(given).length === 0) return { const: given }
-  if (onlyExpression(given) === undefined) return { type: 'string' }
-  const path = onlyPath(given)
-  const value = path && found.get(JSON.stringify(path))
-  return value?.schema ?? true
 }

@@ -19,7 +19,7 @@ export function parseCall(reading: Reading, given: Given): CallStep | undefined 
   const fallback =
     said === undefined
       ? undefined
-      : parseWorker(reading, isObject(said) ? (said as Data) : { uses: said }, {
+      : parseWorker(reading, isObject(said) ? (said as Data) : nameFallback(reading, said), {
           agent: `${at}/fallback/agent`,
           uses: `${at}/fallback`,
           none: `${at}/fallback`,
@@ -50,6 +50,11 @@ export function parseCall(reading: Reading, given: Given): CallStep | undefined 
     ...(typeof data['max_retries'] === 'number' && { maxRetries: data['max_retries'] }),
     node,
   }
+}
+
+/** A fallback that is a single name may be an agent of the file, as under `agent`. */
+function nameFallback({ agents }: Reading, said: Json): Data {
+  return typeof said === 'string' && agents.has(said) ? { agent: said } : { uses: said }
 }
 
 /** The worker of a step: named, or an agent that the step defines in place or gives tools of its own. */

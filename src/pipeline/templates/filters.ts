@@ -1,9 +1,9 @@
 /** The template filters, one row each: pure functions from a value to a value. */
 import { isObject, type Json } from '../../base/json.ts'
 
-export type Filter = (value: Json | undefined, ...args: readonly Json[]) => Json | undefined
+type Filter = (value: Json | undefined, ...args: readonly Json[]) => Json | undefined
 
-export const filters = {
+const filters = {
   default: (value, otherwise = '') =>
     value === undefined || value === null || value === '' ? otherwise : value,
   tojson: (value) => (value === undefined ? undefined : JSON.stringify(value)),
@@ -23,8 +23,24 @@ export const filters = {
     onText(value, (text) => (text.length > Number(most) ? `${text.slice(0, Number(most))}…` : text)),
 } as const satisfies Record<string, Filter>
 
+export type FilterName = keyof typeof filters
+
+export interface UsedFilter {
+  readonly name: FilterName
+  readonly args: readonly Json[]
+}
+
+/** `undefined`: there is no value. */
+export function applyFilters(value: Json | undefined, used: readonly UsedFilter[]): Json | undefined {
+  return used.reduce((made, { name, args }) => (filters[name] as Filter)(made, ...args), value)
+}
+
+export function isFilterName(name: string): name is FilterName {
+  return Object.hasOwn(filters, name)
+}
+
 /** Minimum and maximum number of arguments of a filter; filters without a row take none. */
-export const filterArguments: { readonly [name in keyof typeof filters]?: readonly [number, number] } = {
+export const filterArguments: { readonly [name in FilterName]?: readonly [number, number] } = {
   default: [0, 1],
   join: [0, 1],
   truncate: [1, 1],

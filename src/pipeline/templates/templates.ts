@@ -4,8 +4,8 @@
  */
 import { closest } from '../../base/closest.ts'
 import { ProvisoError } from '../../base/errors/error.ts'
-import { isObject, type Json, own, setOwn } from '../../base/json.ts'
-import { type Filter, filterArguments, filters } from './filters.ts'
+import { isObject, type Json, setOwn } from '../../base/json.ts'
+import { applyFilters, filterArguments, isFilterName, templateFilters, type UsedFilter } from './filters.ts'
 
 type Part = { readonly text: string } | { readonly expr: Expression }
 
@@ -15,7 +15,7 @@ export interface Expression {
   /** Names and indexes from the root; absent for a constant. */
   readonly path?: readonly string[]
   readonly constant?: Json
-  readonly filters: readonly { readonly name: string; readonly args: readonly Json[] }[]
+  readonly filters: readonly UsedFilter[]
 }
 
 interface TemplateProblem {
@@ -100,7 +100,7 @@ function parseExpression(source: string): Expression | { readonly problem: Templ
       `{{${source}}} names no value`,
       'Write a path such as previous_step, steps.NAME.output, context.KEY or input',
     )
-  const used: { name: string; args: readonly Json[] }[] = []
+  const used: UsedFilter[] = []
   for (const words of rest) {
     const filter = parseFilter(words)
     if (filter === undefined)
@@ -109,21 +109,21 @@ function parseExpression(source: string): Expression | { readonly problem: Templ
         `the filter in {{${source}}} cannot be read`,
         'Write | name, or | name("argument")',
       )
-    if (!Object.hasOwn(filters, filter.name)) {
-      const meant = closest(filter.name, Object.keys(filters))
-      const hint =
-        meant === undefined ? `There are ${Object.keys(filters).join(', ')}` : `Did you mean ${meant}?`
-      return problem(source, `filter "${filter.name}" not found`, hint)
+    const { name, args } = filter
+    if (!isFilterName(name)) {
+      const meant = closest(name, templateFilters)
+      const hint = meant === undefined ? `There are ${templateFilters.join(', ')}` : `Did you mean ${meant}?`
+      return problem(source, `filter "${name}" not found`, hint)
     }
-    const [least, most] = filterArguments[filter.name as keyof typeof filters] ?? [0, 0]
-    const given = filter.args.length
+    const [least, most] = filterArguments[name] ?? [0, 0]
+    const given = args.length
     if (given < least || given > most)
       return problem(
         source,
-        `the filter ${filter.name} takes ${describeCount(least, most)}, got ${given}`,
-        filter.name === 'truncate' ? 'Write truncate(100)' : 'Write | name, or | name("argument")',
+        `the filter ${name} takes ${describeCount(least, most)}, got ${given}`,
+        name === 'truncate' ? 'Write truncate(100)' : 'Write | name, or | name("argument")',
       )
-    used.push(filter)
+    used.push({ name, args })
   }
   return { source: source.trim(), ...subject, filters: used }
 }
@@ -194,6 +194,14 @@ export function expressionsIn(value: Json): readonly Expression[] {
   return isObject(value) ? Object.values(value as { [key: string]: Json }).flatMap(expressionsIn) : []
 }
 
+/** The expression that is the whole text, and yields a value instead of a text. */
+export function onlyExpression(given: Json): Expression | undefined {
+  if (typeof given !== 'string') return undefined
+  const parsed = parseTemplate(given)
+  const [only] = parsed.ok ? parsed.parts : []
+  return parsed.ok && parsed.parts.length === 1 && only && 'expr' in only ? only.expr : undefined
+}
+
 /** Looks up the value at a path; `undefined` if absent. */
 type Find = (path: readonly string[]) => Json | undefined
 
@@ -220,8 +228,7 @@ function renderText(text: string, find: Find): Json {
 }
 
 function evaluate({ path, constant, filters: used, source }: Expression, find: Find): Json {
-  let value: Json | undefined = path === undefined ? constant : find(path)
-  for (const { name, args } of used) value = (own(filters, name) as Filter)(value, ...args)
+  const value = applyFilters(path === undefined ? constant : find(path), used)
   if (value === undefined)
     throw new ProvisoError('capability/refused', `{{ ${source} }} stands for nothing here`, {
       hint: `Give it a default, as in {{ ${source} | default("…") }}`,

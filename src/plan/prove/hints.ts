@@ -91,6 +91,7 @@ const byCode: { readonly [code in DiagnosticCode]?: Wording } = {
   'plan/node-data': plannersOwn,
   'plan/cycle': plannersOwn,
   'plan/route-bypassed': plannersOwn,
+  'plan/fallback-edge': plannersOwn,
   'plan/unreachable': plannersOwn,
   'plan/input-missing': (diagnostic) => {
     const name = detail(diagnostic, 'property') ?? 'the value'

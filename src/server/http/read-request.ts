@@ -8,6 +8,7 @@ import { ProvisoError } from '../../base/errors/error.ts'
 import type { Issue } from '../../base/errors/issue.ts'
 import { isObject, type Json, own, setOwn } from '../../base/json.ts'
 import { takeRandomBytes } from '../../base/random.ts'
+import { describeNames } from '../../domain/parse/parsed.ts'
 import { compileSchema } from '../../schema/compile/compile.ts'
 import type { JsonSchema } from '../../schema/json-schema.ts'
 import { anonymous } from '../auth/authenticate.ts'
@@ -167,7 +168,15 @@ function readValue(value: string | readonly string[], type: unknown): Json {
 export function findIssues(schema: JsonSchema, value: unknown, part: string): Issue[] {
   return compileSchema(schema)
     .validate(value)
-    .map((issue) => ({ ...issue, message: `${part}: ${issue.message}` }))
+    .map((issue) => ({ ...issue, ...namesFor(schema, issue), message: `${part}: ${issue.message}` }))
+}
+
+/** A caller cannot change the schema of the request. */
+function namesFor(schema: JsonSchema, { code, hint, at }: Issue): Pick<Issue, 'hint'> {
+  if (code !== 'schema/additionalProperties' || hint?.startsWith('Did you mean')) return {}
+  // The body that starts a run is closed only if it has an envelope.
+  const closed = isObject(schema) && isObject(schema['then']) ? (schema['then'] as JsonSchema) : schema
+  return { hint: describeNames(closed, 'pointer' in at ? at.pointer : '') ?? 'Remove it' }
 }
 
 function checkEmptyBody(body: Json): Issue[] {

@@ -70,7 +70,7 @@ export const proveEnvelope: Route = {
     const envelope = usable(
       parseEnvelope(start.envelope, { checkCondition }),
       'envelope/invalid',
-      'The envelope',
+      'the envelope',
     )
     await app.agents?.update(caller.tenant)
     const request = {

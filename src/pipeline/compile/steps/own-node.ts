@@ -7,7 +7,8 @@ import { child } from '../../../base/pointer.ts'
 import type { Capability } from '../../../domain/capability.ts'
 import type { Binding, DraftNode } from '../../../domain/plan.ts'
 import { mergeModelSettings } from '../../../domain/settings/model-settings.ts'
-import { listMembers } from '../../../schema/build/project.ts'
+import { buildMapSchema } from '../../../schema/build/composite-schemas.ts'
+import { listMembers, project } from '../../../schema/build/project.ts'
 import type { JsonSchema } from '../../../schema/json-schema.ts'
 import type { CallStep } from '../../parse/pipeline.ts'
 import { addNode, asBinding, complain, type Data, nodeValue, type Scope } from '../build.ts'
@@ -106,13 +107,39 @@ export function ownInputs(scope: Scope, step: CallStep, capability: Capability):
     const inputs: Record<string, Binding> = {}
     for (const [name, part] of Object.entries({ ...step.params, ...given } as Data)) {
       const at = child(`${step.at}/input`, name)
-      const value = templateValue(scope, part, { at, id: `${scope.prefix}${step.name}.${name}` })
+      const wanted = acceptedAt(capability, name)
+      const value = templateValue(scope, part, { at, id: `${scope.prefix}${step.name}.${name}`, wanted })
       inputs[name] = asBinding(value ?? unknownValue)
     }
     return inputs
   }
-  return inputsFrom(resolveStepInput(scope, step) ?? unknownValue, { step, capability })
+  const value = resolveStepInput(scope, step, acceptedWhole(capability))
+  return inputsFrom(value ?? unknownValue, { step, capability })
 }
+
+/** The schema of one input of the capability. */
+function acceptedAt({ inputContract }: Capability, name: string): JsonSchema {
+  if (Array.isArray(inputContract)) return true
+  return project(inputContract as JsonSchema, child('', name)).schema
+}
+
+/** What a single value must be: `input`, or a map of the inputs, whose other members are omitted. */
+function acceptedWhole(capability: Capability): JsonSchema {
+  const names = getNames(capability.inputContract)
+  if (takesWhole(names)) return acceptedAt(capability, 'input')
+  const { inputContract } = capability
+  const members = Array.isArray(inputContract) ? [] : listMembers(inputContract as JsonSchema)
+  return buildMapSchema(
+    Object.fromEntries(
+      members.map(({ name, required }) => [
+        name,
+        { schema: acceptedAt(capability, name), certain: required },
+      ]),
+    ),
+  )
+}
+
+const takesWhole = (names: readonly string[]): boolean => names.length === 0 || names.includes('input')
 
 /**
  * A value that is a map supplies the properties that the capability accepts; members without a counterpart
@@ -126,8 +153,7 @@ export function inputsFrom(
   const params = Object.fromEntries(
     Object.entries(step.params).map(([name, part]) => [name, asBinding(constant(part))]),
   )
-  const isWhole = names.length === 0 || names.includes('input')
-  if (isWhole || (step.input !== undefined && !mayBeObject(value)))
+  if (takesWhole(names) || (step.input !== undefined && !mayBeObject(value)))
     return { ...params, input: asBinding(value) }
   const found = names.flatMap((name) => {
     const member = inside(value, [name])

@@ -38,7 +38,10 @@ export function dag(resolved: Resolved): readonly Diagnostic[] {
         suggestion: 'Lead an edge or a route to it that can be followed, or remove it',
       }),
     )
-  return [...unreachable, ...nodes.flatMap((node) => bypassed(node, resolved))]
+  return [
+    ...unreachable,
+    ...nodes.flatMap((node) => [...bypassed(node, resolved), ...turned(node, resolved)]),
+  ]
 }
 
 /**
@@ -61,6 +64,22 @@ function bypassed({ id: router, draft }: ResolvedNode, { graph, byId }: Resolved
         }),
       ),
   )
+}
+
+/** Finds edges that start a fallback node when nothing has failed, and not when something has. */
+function turned({ id, kind }: ResolvedNode, { graph, byId }: Resolved): Diagnostic[] {
+  if (kind !== 'fallback') return []
+  return (graph.incoming.get(id) ?? [])
+    .filter((edge) => edge.kind === 'control' && edge.when === 'pass')
+    .filter(({ from }) => !listRouteTargets(byId.get(from)?.draft).has(id))
+    .map(({ from }) =>
+      createDiagnostic('plan/fallback-edge', {
+        constraint: `"${id}" runs when "${from}" has failed`,
+        nodeId: id,
+        suggestion: `Write { "from": "${from}", "to": "${id}", "when": "fail" }, or leave "when" out: with "pass" the fallback runs only when "${from}" has completed. A node that follows "${from}" in any case has another kind`,
+        details: { from },
+      }),
+    )
 }
 
 // Obligation on loops: the exit condition parses, the state has the paths it reads, and some possible state satisfies

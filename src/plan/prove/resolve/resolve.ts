@@ -223,7 +223,9 @@ type Node = Omit<ResolvedNode, 'inputs' | 'needs'>
 function buildEdges(draft: Draft, nodes: readonly Node[], supply: Supply): PlanEdge[] {
   const position = new Map(nodes.map(({ id }, index) => [id, index]))
   const links = createLinks(position)
-  for (const edge of draft.edges ?? []) links.control(edge)
+  const fallbacks = new Set(nodes.flatMap(({ id, kind }) => (kind === 'fallback' ? [id] : [])))
+  for (const edge of draft.edges ?? [])
+    links.control({ when: fallbacks.has(edge.to) ? 'fail' : 'pass', ...edge })
   for (const { draft: node, id } of nodes)
     for (const to of listRouteTargets(node)) if (!links.has(id, to, 'always')) links.control({ from: id, to })
   for (const { draft: node, id } of nodes)
