@@ -6,6 +6,7 @@ import type { McpLogLine } from './adapters/mcp/mcp-client.ts'
 import { type McpServers, mcpServers } from './adapters/mcp/mcp-options.ts'
 import type { Price } from './adapters/models/index.ts'
 import type { AddressFilterOptions } from './adapters/net/address-filter.ts'
+import { checkRestateOptions, type RestateOptions } from './adapters/queues/restate/restate-options.ts'
 import type { TracingOptions } from './adapters/telemetry/tracing.ts'
 import { isObject } from './base/json.ts'
 import {
@@ -17,6 +18,7 @@ import {
   must,
   name,
   object,
+  type Rows,
   refuseOptions,
   rowIssues,
 } from './base/option-rows.ts'
@@ -61,6 +63,11 @@ export interface AppOptions
   > {
   /** Where runs are stored: an open store, or `memory:` (default), `sqlite:PATH`, `postgres://…`. */
   readonly store?: Store | string
+  /**
+   * Who brings due runs to this process: `local` (default), it polls the store for them; or Restate delivers them, to any process
+   * with the same options. Restate needs a PostgreSQL store, and the package `@restatedev/restate-sdk` where runs are executed.
+   */
+  readonly queue?: 'local' | RestateOptions
   /** Keeps a ledger of corrections in a store that is opened here (AROS-66). Default: `PROVISO_LEDGER=1`, else false. */
   readonly ledger?: boolean
   /**
@@ -219,11 +226,30 @@ const wholeNumber = must(
 )
 const ports = each(wholeNumber)
 
+const nested =
+  (rows: Rows): Check =>
+  (value, at) =>
+    isObject(value) ? rowIssues(value, at, rows) : object(value, at)
+
+const limitRule = nested({
+  concurrency: wholeNumber,
+  rate: nested({ count: wholeNumber, perMs: milliseconds }),
+})
+const limitRules: Check = (value, at) =>
+  isObject(value)
+    ? Object.entries(value).flatMap(([limited, rule]) => limitRule(rule, child(at, limited)))
+    : object(value, at)
+
 const limits: Check = (value, at) =>
   isObject(value)
     ? rowIssues(value, at, {
         process: wholeNumber,
         capability: callable,
+        fleet: nested({ capabilities: limitRules, tenants: limitRules, models: limitRules }),
+        circuits: (circuits, where) =>
+          circuits === false
+            ? []
+            : nested({ failures: wholeNumber, openMs: milliseconds, waitMs: milliseconds })(circuits, where),
       })
     : object(value, at)
 
@@ -358,6 +384,7 @@ const appRows = {
     'an open store or its address',
     'memory:, sqlite:PATH or postgres://…',
   ),
+  queue: (value: unknown, at: Pointer) => (value === 'local' ? [] : checkRestateOptions(value, at)),
   capabilities: each(
     must(
       (value) => isObject(value) && has(value['capability'], 'capabilityId', 'string'),

@@ -5,6 +5,7 @@ import type { Json } from '../base/json.ts'
 import type { Clock } from '../base/time/clock.ts'
 import type { Reply } from '../domain/ask.ts'
 import type { AttemptRef } from '../domain/attempt/call-key.ts'
+import type { Capability } from '../domain/capability.ts'
 import type { Envelope } from '../domain/envelope.ts'
 import type { SubscribeToLifecycle } from '../domain/event/lifecycle.ts'
 import type { JournalEvent } from '../domain/event.ts'
@@ -15,6 +16,7 @@ import type { Catalog } from '../domain/ports/catalog.ts'
 import type { Dispatcher } from '../domain/ports/dispatcher.ts'
 import type { ParseText } from '../domain/ports/parse-text.ts'
 import type { Planner } from '../domain/ports/planner.ts'
+import type { Queue } from '../domain/ports/queue/queue.ts'
 import type { Store } from '../domain/ports/store.ts'
 import type { Redactor } from '../domain/redaction/redact.ts'
 import type { RunState } from '../domain/run.ts'
@@ -23,6 +25,8 @@ import type { CompileOptions } from '../schema/compile/compile.ts'
 import type { Answer } from './capabilities.ts'
 import type { TaskChange } from './input/change-task.ts'
 import type { Settled, WatchOptions } from './journal/journal.ts'
+import type { OpenCircuit } from './limits/circuits.ts'
+import type { GateOptions } from './limits/gate.ts'
 import type { ReplayChanges, Replayed } from './replay/replay.ts'
 import type { PlanningCall } from './run-loop/planning.ts'
 import type { SlotLimits } from './run-loop/slots.ts'
@@ -52,7 +56,10 @@ export interface EngineOptions {
   readonly pollMs?: number
   /** How long an ask stays open. Default 24 h. */
   readonly askMs?: number
-  readonly limits?: SlotLimits
+  /** Limits of this process; `fleet`: of all processes on the store together; `circuits`: when calls are suspended. */
+  readonly limits?: SlotLimits & GateOptions
+  /** Returns the model by which attempts of a capability are counted. Default: none. */
+  readonly modelFor?: (capability: Capability) => string | undefined
   /** Labels of this process: it executes runs without a placement, and those whose placement has no other labels. */
   readonly labels?: Labels
   /** Redacts secrets. Default: by key names. */
@@ -65,6 +72,11 @@ export interface EngineOptions {
    * `none`: stores new runs and external input only; another process on the store executes them.
    */
   readonly claim?: 'all' | 'own' | 'none'
+  /**
+   * Delivers runs to the processes that execute them; `owner` must begin with its name and a slash. Default: each process
+   * polls the store for due runs.
+   */
+  readonly queue?: Queue
   /** How schemas of runs are compiled; read at every use, so that the app can change it. Default: as trusted schemas. */
   readonly compileOptions?: CompileOptions
   /** What the caller of a run has against an answer that satisfies its contract. Default: nothing. */
@@ -124,8 +136,8 @@ export interface Engine {
   readonly subscribeToLifecycle: SubscribeToLifecycle
   /** The catalog has changed: claims runs again that were released for lack of a capability that is there now. */
   catalogChanged(): void
-  /** Starts polling the store for work: due timers, replies from other processes, abandoned runs. */
-  open(): void
+  /** Starts to take work, from the store or the queue: due timers, replies from other processes, abandoned runs. */
+  open(): Promise<void>
   /**
    * Graceful shutdown: starts no more attempts, waits at most `graceMs` (default 5 s) for those in flight, releases all
    * leases, and stops.
@@ -134,6 +146,8 @@ export interface Engine {
   readonly leaseMs: number
   /** Number of active runs in this process. */
   readonly active: number
+  /** Circuits of this process that are open: their capabilities and models are not called. */
+  circuits(): readonly OpenCircuit[]
   /** Number of attempts in flight in this process. */
   readonly attempts: number
 }

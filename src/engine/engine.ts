@@ -3,15 +3,18 @@
  * are in memory; waiting runs are in the store. Takes answers that arrive late.
  */
 import { ProvisoError } from '../base/errors/error.ts'
+import { pick } from '../base/json.ts'
 import { settleWithin } from '../base/time/clock.ts'
 import type { AttemptRef, DoubtfulCall } from '../domain/attempt/call-key.ts'
 import type { NewEvent } from '../domain/event.ts'
 import type { AttemptResult } from '../domain/output.ts'
-import type { Store } from '../domain/ports/store.ts'
+import type { Claim, Store } from '../domain/ports/store.ts'
 import type { RunState } from '../domain/run.ts'
 import { missingCapabilities } from './capabilities.ts'
-import { createClaimBackOff } from './claim/claim-back-off.ts'
+import { type ClaimBackOff, createClaimBackOff } from './claim/claim-back-off.ts'
+import { createRunDeliveries } from './claim/run-deliveries.ts'
 import { createRunPoller } from './claim/run-poller.ts'
+import type { RunSource } from './claim/run-source.ts'
 import type { Engine, EngineOptions } from './engine-options.ts'
 import { changeTask } from './input/change-task.ts'
 import { openQuestionAbout, recordLateResult, recordLostLease, settlesDoubt } from './input/late-result.ts'
@@ -21,6 +24,7 @@ import { createChanges, createRunWaiters, loadEvents, loadState, watchRun } from
 import { createLifecycle } from './journal/lifecycle-listeners.ts'
 import { lookForAnswer } from './perform/perform.ts'
 import { replayRun } from './replay/replay.ts'
+import type { Actor } from './run-loop/run-actor-context.ts'
 import { type ActiveRuns, createActiveRuns, createStarts, releaseRuns } from './runs/active-runs.ts'
 import { type EngineSettings, resolveSettings } from './runs/engine-settings.ts'
 
@@ -28,7 +32,7 @@ export type { Engine, EngineOptions, StartOptions } from './engine-options.ts'
 
 export function createEngine(options: EngineOptions): Engine {
   const settings = resolveSettings(options)
-  const { store, clock, decisionContext, catalogFor, owner, leaseMs, pollMs, compileOptions } = settings
+  const { store, clock, decisionContext, owner, leaseMs, pollMs, compileOptions } = settings
   const reader = boundReads(store, { clock, ms: settings.answerMs })
   let isClosed = false
   const changes = createChanges(store, clock, pollMs)
@@ -47,11 +51,7 @@ export function createEngine(options: EngineOptions): Engine {
     isActive: (runId) => runs.actors.has(runId),
     isClosed: () => isClosed,
   })
-  const backOff = createClaimBackOff({
-    clock,
-    firstMs: pollMs,
-    knows: (capabilityId, tenant) => catalogFor(tenant).capability(capabilityId) !== undefined,
-  })
+  const backOff = createBackOff(settings)
   const lateAnswers = createLateAnswers(settings, outside, (runId, state) => runs.wakeRun(runId, state))
   const runs = createActiveRuns({
     settings,
@@ -59,7 +59,10 @@ export function createEngine(options: EngineOptions): Engine {
     changes,
     waiters,
     backOff,
-    wakeAt: (at) => poller.wakeAt(at),
+    source: {
+      wake: (runId) => source.wake(runId),
+      onLeft: (runId, left) => source.onLeft(runId, left),
+    },
     onLateResult: lateAnswers.record,
     // If the store is unavailable, the loss is not counted; the run continues in another process in any case.
     onLeaseLost: ({ runId, calls }) =>
@@ -71,25 +74,11 @@ export function createEngine(options: EngineOptions): Engine {
       lateAnswers.check(state.runId, events)
     },
   })
-  const { wakeRun } = runs
-  const poller = createRunPoller({
-    store,
-    clock,
-    owner,
-    leaseMs,
-    pollMs,
-    placements: settings.placements,
-    own: settings.claim === 'all' ? undefined : runs.own,
-    excludedRuns: backOff.excludedRuns,
-    actors: runs.actors,
-    room: () => runs.slots.room,
-    onClaim: ({ runId, ...claim }) => runs.execute(runId, { kind: 'claimed', ...claim }),
-    onLeaseLost: (actor) => runs.lose(actor),
-    onError: (cause) => options.onCrash?.('', cause),
-  })
+  const { source, open } = createSource(settings, { runs, backOff })
   const stopListening = store.onChange((runId, seq, isFree) => {
     if (seq > 0) backOff.remove(runId)
-    if (isFree) poller.wakeSoon()
+    if (isFree) source.onFree()
+    else if (seq === 0) source.answerChallenge?.(runId)
     waiters.markActive(runId)
     runs.actors.get(runId)?.notify(seq)
   })
@@ -102,25 +91,28 @@ export function createEngine(options: EngineOptions): Engine {
     },
     settled: waiters.wait,
     ...createReads(settings, reader),
-    ...createInputs(settings, outside, wakeRun),
+    ...createInputs(settings, outside, runs.wakeRun),
     watch: (runId, given = {}) => watchRun(reader, changes, { ...given, runId }),
     takeLateAnswer: lateAnswers.takeLateAnswer,
     logLateResult: lateAnswers.logLateResult,
     subscribeToLifecycle: lifecycle.subscribe,
-    catalogChanged: poller.wakeSoon,
-    open: poller.open,
+    catalogChanged: () => source.onFree(),
+    open,
     async close({ graceMs = 5_000 } = {}) {
       if (isClosed) return
       isClosed = true
-      const polled = poller.close()
+      const polled = source.close()
       runs.slots.close()
       await releaseRuns(runs, settings, { graceMs, polled })
+      if (settings.gate.isHolding) await closeGate(settings)
       starts.close()
-      poller.end()
+      source.end()
+      await settings.queue?.end()
       stopListening()
       changes.close()
     },
     leaseMs,
+    circuits: settings.gate.circuits,
     get active() {
       return runs.actors.size
     },
@@ -128,6 +120,64 @@ export function createEngine(options: EngineOptions): Engine {
       return runs.slots.taken
     },
   }
+}
+
+function createBackOff({ clock, pollMs, catalogFor }: EngineSettings) {
+  return createClaimBackOff({
+    clock,
+    firstMs: pollMs,
+    knows: (capabilityId, tenant) => catalogFor(tenant).capability(capabilityId) !== undefined,
+  })
+}
+
+/** A store that is not available does not block the shutdown: then the permits expire. */
+async function closeGate({ gate, clock }: EngineSettings): Promise<void> {
+  let cancelTimer = () => {}
+  const late = new Promise<void>((resolve) => {
+    cancelTimer = clock.timer(clock.now() + longestReturnMs, resolve)
+  })
+  await Promise.race([gate.close().catch(() => {}), late])
+  cancelTimer()
+}
+const longestReturnMs = 1_000
+
+/** Runs come from the queue if there is one, else from polling the store. */
+function createSource(
+  settings: EngineSettings,
+  { runs, backOff }: { readonly runs: ActiveRuns; readonly backOff: ClaimBackOff },
+): { readonly source: RunSource; readonly open: Engine['open'] } {
+  const { store, queue, claim, onCrash } = settings
+  const shared = {
+    ...pick(settings, ['store', 'clock', 'owner', 'leaseMs', 'pollMs', 'placements']),
+    actors: runs.actors,
+    onClaim: ({ runId, ...claimed }: Claim) => runs.execute(runId, { kind: 'claimed', ...claimed }),
+    onLeaseLost: (actor: Actor) => runs.lose(actor),
+    onError: (cause: unknown) => onCrash?.('', cause),
+  }
+  if (!queue) {
+    const own = claim === 'all' ? undefined : runs.own
+    const { excludedRuns } = backOff
+    const source = createRunPoller({ ...shared, own, excludedRuns, freeSlots: () => runs.slots.free })
+    return { source, open: async () => source.open() }
+  }
+  const { handover } = store
+  if (!handover) throw queueNeedsSharedStore(queue.name, store.name)
+  const source = createRunDeliveries({ ...shared, handover, queue, retryAt: backOff.until })
+  return {
+    source,
+    async open() {
+      await queue.open(claim === 'none' ? undefined : source.receive)
+      source.open()
+    },
+  }
+}
+
+function queueNeedsSharedStore(queue: string, store: string): ProvisoError {
+  return new ProvisoError(
+    'option/invalid',
+    `Cannot use the queue "${queue}": it needs a PostgreSQL store, got ${store}`,
+    { hint: 'Open a store with postgres://…, or remove the option `queue`' },
+  )
 }
 
 /** Methods that read the journal of a run. */

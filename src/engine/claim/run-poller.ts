@@ -1,7 +1,12 @@
-/** Polls the store for due and abandoned runs, claims them, and renews the leases of the runs this process owns (heartbeat). */
+/**
+ * The local source of runs: polls the store for due and abandoned runs, claims them, and renews the leases of the runs this
+ * process owns (heartbeat).
+ */
 import type { Clock } from '../../base/time/clock.ts'
 import type { Claim, Store } from '../../domain/ports/store.ts'
 import type { Actor } from '../run-loop/run-actor-context.ts'
+import { renewLeases } from './renew-leases.ts'
+import type { RunSource } from './run-source.ts'
 
 interface RunPollerOptions {
   readonly store: Store
@@ -18,24 +23,13 @@ interface RunPollerOptions {
   /** The active runs of this process. */
   readonly actors: ReadonlyMap<string, Actor>
   /** Free slots for attempts; below zero: how many runs wait for one. */
-  readonly room: () => number
+  readonly freeSlots: () => number
   /** Called with each claimed run. */
   readonly onClaim: (claim: Claim) => void
   /** Called when another process has claimed the run. */
   readonly onLeaseLost: (actor: Actor) => void
   /** Called when the store fails; the poller tries again later. */
   readonly onError: (cause: unknown) => void
-}
-
-export interface RunPoller {
-  open(): void
-  /** Polls no later than this. */
-  wakeAt(at: number): void
-  /** Polls as soon as it may: a run waits to be claimed. */
-  wakeSoon(): void
-  /** Stops polling; lease renewal continues until `end`. Resolves when the runs that a poll under way claims are released. */
-  close(): Promise<void>
-  end(): void
 }
 
 const claimSize = 32
@@ -49,8 +43,8 @@ const lookPauseMs = 1_000
 /** Lower bound between polls: a run that is due but leased to another process must not cause a tight loop. */
 const shortestPause = 50
 
-export function createRunPoller(options: RunPollerOptions): RunPoller {
-  const { store, clock, owner, leaseMs, pollMs, placements, own } = options
+export function createRunPoller(options: RunPollerOptions): RunSource {
+  const { store, clock, leaseMs, pollMs, placements, own } = options
   let opened = false
   let closed = false
   let polling: Promise<void> | undefined
@@ -76,31 +70,14 @@ export function createRunPoller(options: RunPollerOptions): RunPoller {
     })
   }
 
-  const wakeSoon = () => {
+  const onFree = () => {
     if (own) return
     // The claim under way may have come before the run.
     if (polling) isWanted = true
     else wakeAt(Math.max(clock.now(), lastPollAt + shortestPause))
   }
 
-  /**
-   * How many runs to claim: no more than a page beyond the free slots. The others stay in the store, where other processes
-   * claim them, and where runs of high priority come first.
-   */
-  const getLimit = () => {
-    if (own) return claimSize
-    let unread = 0
-    for (const actor of options.actors.values()) if (actor.isUnread) unread++
-    return Math.min(claimSize, options.room() + claimSize - unread)
-  }
-
-  const claim = async (limit: number, exceptTenants: readonly string[] = []): Promise<Claim[]> => {
-    const except = options.excludedRuns()
-    if (!own) return store.claim({ owner, leaseMs, limit, except, exceptTenants, placements })
-    const wanted = [...own].filter((runId) => !except.includes(runId))
-    const claims = wanted.map((runId) => store.claim({ owner, leaseMs, limit: 1, runId, placements }))
-    return (await Promise.all(claims)).flat()
-  }
+  const claim = createClaim(options)
 
   /** Reports claims; claims that arrive after `close` are released, so that another process need not wait for their leases. */
   const takeClaims = async (claims: readonly Claim[]): Promise<void> => {
@@ -112,19 +89,12 @@ export function createRunPoller(options: RunPollerOptions): RunPoller {
     await Promise.all(late.map(({ runId, lease }) => store.release(runId, lease)))
   }
 
-  let [pages, lookedAt] = [0, Number.NEGATIVE_INFINITY]
-  const isLookDue = () => {
-    pages++
-    if (pages < pagesPerLook && clock.now() - lookedAt < lookPauseMs) return false
-    pages = 0
-    lookedAt = clock.now()
-    return true
-  }
+  const isLookDue = createLookPace(clock)
 
   const poll = async () => {
     try {
       for (let full = true; full && !closed; ) {
-        const limit = getLimit()
+        const limit = getClaimLimit(options)
         if (limit <= 0) {
           wakeAt(clock.now() + shortestPause)
           return
@@ -154,8 +124,14 @@ export function createRunPoller(options: RunPollerOptions): RunPoller {
       wakeAt(clock.now())
       scheduleRenewal()
     },
-    wakeAt,
-    wakeSoon,
+    wake(runId) {
+      if (!own || own.has(runId)) wakeAt(clock.now())
+    },
+    onFree,
+    onLeft(_runId, { idle }) {
+      if (idle?.isChanged) wakeAt(clock.now())
+      for (const at of idle?.timers ?? []) wakeAt(at)
+    },
     async close() {
       closed = true
       cancelPoll()
@@ -166,19 +142,34 @@ export function createRunPoller(options: RunPollerOptions): RunPoller {
 }
 
 /**
- * Renews the leases of all runs here and dismisses the runs whose lease was lost. The others learn how long their journal
- * is: not every store can notify about events that another process appended (a reply, a cancellation).
+ * How many runs to claim: no more than a page beyond the free slots. The others stay in the store, where other processes claim
+ * them, and where runs of high priority come first.
  */
-async function renewLeases({ store, owner, leaseMs, actors, onLeaseLost }: RunPollerOptions): Promise<void> {
-  const mine = [...actors.values()].filter((actor) => actor.lease !== undefined)
-  if (mine.length === 0) return
-  const renewed = await store.renew({ owner, leaseMs, runIds: mine.map(({ runId }) => runId) })
-  const held = new Map(renewed.map(({ runId, seq }) => [runId, seq]))
-  for (const actor of mine) {
-    const seq = held.get(actor.runId)
-    if (seq === undefined) {
-      actor.stop()
-      onLeaseLost(actor)
-    } else if (actors.get(actor.runId) === actor) actor.notify(seq)
+function getClaimLimit({ own, actors, freeSlots }: RunPollerOptions): number {
+  if (own) return claimSize
+  let unloaded = 0
+  for (const actor of actors.values()) if (actor.isUnloaded) unloaded++
+  return Math.min(claimSize, freeSlots() + claimSize - unloaded)
+}
+
+function createClaim({ store, owner, leaseMs, placements, own, excludedRuns }: RunPollerOptions) {
+  return async (limit: number, exceptTenants: readonly string[] = []): Promise<Claim[]> => {
+    const except = excludedRuns()
+    if (!own) return store.claim({ owner, leaseMs, limit, except, exceptTenants, placements })
+    const wanted = [...own].filter((runId) => !except.includes(runId))
+    const claims = wanted.map((runId) => store.claim({ owner, leaseMs, limit: 1, runId, placements }))
+    return (await Promise.all(claims)).flat()
+  }
+}
+
+/** Returns whether runs of other tenants are claimed after this page. */
+function createLookPace({ now }: Pick<Clock, 'now'>): () => boolean {
+  let [pages, checkedAt] = [0, Number.NEGATIVE_INFINITY]
+  return () => {
+    pages++
+    if (pages < pagesPerLook && now() - checkedAt < lookPauseMs) return false
+    pages = 0
+    checkedAt = now()
+    return true
   }
 }

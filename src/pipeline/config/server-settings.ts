@@ -82,10 +82,32 @@ export interface ServerSettings {
     readonly timeoutMs: number
     readonly maxTries: number
   }
+  /** Limits of all processes on the store together. */
+  readonly limits: {
+    /** Entries such as `render=4` (at once) and `render=100/1m` (in a time). */
+    readonly capabilities: readonly string[]
+    readonly tenants: readonly string[]
+    readonly models: readonly string[]
+    /** 0: circuits stay closed. */
+    readonly circuitFailures: number
+    readonly circuitSeconds: number
+  }
   readonly threads: {
     readonly whenBusy: 'queue' | 'interrupt' | 'reject'
     readonly contextTokens: number
     readonly summaryModel?: string
+  }
+  /** Who brings due runs to processes. */
+  readonly queue: {
+    readonly mode: 'local' | 'restate'
+    readonly ingress: string
+    readonly admin: string
+    /** Absent: the host and port of the worker. */
+    readonly address?: string
+    readonly host: string
+    readonly port: number
+    readonly identityKeys: readonly string[]
+    readonly service: string
   }
   /** Sets of facets and capabilities that ship with the package. */
   readonly presets: readonly string[]
@@ -99,6 +121,11 @@ interface Row {
   readonly env: readonly string[]
 }
 
+/** Read by `readLimits` of the engine. */
+const limitEntries = {
+  type: 'array',
+  items: { type: 'string', pattern: '^.+=[1-9][0-9]{0,8}(/([1-9][0-9]{0,4})?[smh])?$' },
+} as const
 const age = { type: 'string', pattern: '^([1-9][0-9]{0,5}[smhdw]|forever)$' } as const
 
 /** Every key by its dotted name in `proviso.toml`. */
@@ -400,6 +427,36 @@ export const serverTable = {
     what: 'how often a webhook is tried, of tenants too, before it is given up',
     env: ['PROVISO_WEBHOOK_MAX_TRIES'],
   },
+  'limits.capabilities': {
+    schema: limitEntries,
+    otherwise: [],
+    what: 'attempts of a capability in the whole fleet: render=4 at once, render=100/1m in a minute; * stands for each without a limit of its own',
+    env: ['PROVISO_LIMITS_CAPABILITIES'],
+  },
+  'limits.tenants': {
+    schema: limitEntries,
+    otherwise: [],
+    what: 'the same for tenants: acme=50, *=20',
+    env: ['PROVISO_LIMITS_TENANTS'],
+  },
+  'limits.models': {
+    schema: limitEntries,
+    otherwise: [],
+    what: 'the same for models, by the first that a capability prefers: openai/gpt-5=500/1m',
+    env: ['PROVISO_LIMITS_MODELS'],
+  },
+  'limits.circuit_failures': {
+    schema: countOrNone,
+    otherwise: 5,
+    what: 'attempts in a row that find a capability or model unavailable or throttled before it is not called for a while; 0 switches this off',
+    env: ['PROVISO_LIMITS_CIRCUIT_FAILURES'],
+  },
+  'limits.circuit_seconds': {
+    schema: count,
+    otherwise: 10,
+    what: 'how long it is not called at first; the pause doubles up to five minutes',
+    env: ['PROVISO_LIMITS_CIRCUIT_SECONDS'],
+  },
   'threads.when_busy': {
     schema: { enum: ['queue', 'interrupt', 'reject'] },
     otherwise: 'queue',
@@ -417,6 +474,54 @@ export const serverTable = {
     otherwise: null,
     what: 'model that writes the summary of earlier turns, as provider/model (default: one line for each turn)',
     env: ['PROVISO_THREADS_SUMMARY_MODEL'],
+  },
+  'queue.mode': {
+    schema: { enum: ['local', 'restate'] },
+    otherwise: 'local',
+    what: 'who brings due runs to workers: local, each polls the store; restate, a Restate server delivers them',
+    env: ['PROVISO_QUEUE'],
+  },
+  'queue.ingress': {
+    schema: text,
+    otherwise: 'http://127.0.0.1:8080',
+    what: 'URL where Restate takes requests',
+    env: ['PROVISO_RESTATE_INGRESS'],
+  },
+  'queue.admin': {
+    schema: text,
+    otherwise: 'http://127.0.0.1:9070',
+    what: 'URL of the admin API of Restate, where workers register',
+    env: ['PROVISO_RESTATE_ADMIN'],
+  },
+  'queue.address': {
+    schema: text,
+    otherwise: null,
+    what: 'URL under which Restate reaches the workers (default: the host and port of the worker)',
+    env: ['PROVISO_RESTATE_ADDRESS'],
+  },
+  'queue.host': {
+    schema: text,
+    otherwise: '127.0.0.1',
+    what: 'address where a worker listens for Restate',
+    env: ['PROVISO_RESTATE_HOST'],
+  },
+  'queue.port': {
+    schema: { type: 'integer', minimum: 0, maximum: 65_535 },
+    otherwise: 9_080,
+    what: 'port where a worker listens for Restate; 0 for a free one',
+    env: ['PROVISO_RESTATE_PORT'],
+  },
+  'queue.identity_keys': {
+    schema: texts,
+    otherwise: [],
+    what: 'public keys of the Restate server, publickeyv1_…; workers refuse requests without its signature',
+    env: ['PROVISO_RESTATE_IDENTITY_KEYS'],
+  },
+  'queue.service': {
+    schema: text,
+    otherwise: 'proviso-run',
+    what: 'name of the Restate service; installations that share a server need different ones',
+    env: ['PROVISO_RESTATE_SERVICE'],
   },
   'catalog.presets': {
     schema: texts,
@@ -501,12 +606,34 @@ export function serverSettings(given: Readonly<Partial<Record<ServerKey, Json>>>
       timeoutMs: at('webhooks.timeout_ms'),
       maxTries: at('webhooks.max_tries'),
     },
+    limits: {
+      capabilities: at('limits.capabilities'),
+      tenants: at('limits.tenants'),
+      models: at('limits.models'),
+      circuitFailures: at('limits.circuit_failures'),
+      circuitSeconds: at('limits.circuit_seconds'),
+    },
     threads: {
       whenBusy: at('threads.when_busy'),
       contextTokens: at('threads.context_tokens'),
       ...(summaryModel !== null && { summaryModel }),
     },
+    queue: queueSettings(at),
     presets: at('catalog.presets'),
+  }
+}
+
+function queueSettings(at: <T>(key: ServerKey) => T): ServerSettings['queue'] {
+  const address = at<string | null>('queue.address')
+  return {
+    mode: at('queue.mode'),
+    ingress: at('queue.ingress'),
+    admin: at('queue.admin'),
+    ...(address !== null && { address }),
+    host: at('queue.host'),
+    port: at('queue.port'),
+    identityKeys: at('queue.identity_keys'),
+    service: at('queue.service'),
   }
 }
 

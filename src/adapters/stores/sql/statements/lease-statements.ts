@@ -5,7 +5,7 @@ import type { Statement } from '../steps.ts'
 import type { Tables } from '../tables.ts'
 import { createTemplates, type Param, type Templates } from './templates.ts'
 
-interface ClaimValues extends Timed {
+export interface ClaimValues extends Timed {
   readonly owner: string
   readonly leaseMs: number
   readonly limit: number
@@ -24,6 +24,25 @@ interface Left {
   readonly placements?: readonly string[] | undefined
 }
 
+/** When a lease that is granted or renewed now expires. */
+function leaseEnd(dialect: SqlDialect, param: Param<Timed & { leaseMs: number }>) {
+  return sql<number>`${dialect.now(param)} + ${param('leaseMs')}`
+}
+
+/** The columns of a granted lease. */
+export function leaseColumns(dialect: SqlDialect, param: Param<Omit<ClaimValues, 'limit'>>) {
+  const until = leaseEnd(dialect, param)
+  return {
+    lease_owner: param('owner'),
+    lease_epoch: sql<number>`lease_epoch + 1`,
+    lease_until: until,
+    due_at: until,
+    claim_id: param('claimId'),
+  }
+}
+
+export type LeaseStatements = ReturnType<typeof createLeaseStatements>
+
 type Ready = SelectQueryBuilder<Tables, 'flex_runs', { run_id: string }>
 type Narrow = (query: Ready) => Ready
 
@@ -39,67 +58,11 @@ export function createLeaseStatements(
   dialect: SqlDialect,
   templates: Templates = createTemplates('l', dialect.lists),
 ) {
-  const until = (param: Param<Timed & { leaseMs: number }>) =>
-    sql<number>`${dialect.now(param)} + ${param('leaseMs')}`
-
-  const due = (param: Param<ClaimValues>, narrow: Narrow): Ready =>
-    narrow(db.selectFrom('flex_runs').select('run_id').where('due_at', '<=', dialect.now(param)))
-
-  /** Skips runs whose row is being written, instead of waiting for it. */
-  const lockSome = (param: Param<ClaimValues>, ready: Ready) =>
-    dialect.locks.forUpdateSkipLocked(
-      ready.orderBy('due_at').orderBy('run_id').limit(param('limit')),
-      'flex_runs',
-    )
-
-  const take = (param: Param<ClaimValues>, ready: Expression<{ run_id: string }>) =>
-    db
-      .updateTable('flex_runs')
-      .set((eb) => ({
-        lease_owner: param('owner'),
-        lease_epoch: eb('lease_epoch', '+', 1),
-        lease_until: until(param),
-        due_at: until(param),
-        claim_id: param('claimId'),
-      }))
-      .where('run_id', 'in', ready as never)
-      .returning(['run_id', 'tenant', 'lease_epoch', 'priority'])
-
-  /** The first of each level, each found by an index, and of these the first. */
-  const takeByLevel = (param: Param<ClaimValues>, narrow: Narrow) => {
-    const some = levels.map((level, nth) => {
-      const ready = lockSome(
-        param,
-        due(param, (query) => narrow(query).where(level)),
-      )
-      return sql`select run_id, due_at, ${sql.lit(nth)} as nth from (${ready.select('due_at')}) as ${sql.ref(`level_${nth}`)}`
-    })
-    return take(
-      param,
-      sql`(select run_id from (${sql.join(some, sql` union all `)}) as ready
-        order by nth, due_at, run_id limit ${param('limit')})`,
-    )
-  }
-
+  const { due, lockSome, take, takeByLevel } = createClaims(db, dialect)
   const claimAny = templates.query<ClaimValues>((param) => takeByLevel(param, (query) => query))
   const claimUnplaced = templates.query<ClaimValues>((param) =>
     takeByLevel(param, (query) => query.where('placement', 'is', null)),
   )
-
-  const leaveOut =
-    ({ except = [], exceptTenants = [], placements }: Left): Narrow =>
-    (query) =>
-      query
-        .$if(except.length > 0, (some) => some.where('run_id', 'not in', except))
-        .$if(exceptTenants.length > 0, (some) => some.where('tenant', 'not in', exceptTenants))
-        .$if(placements !== undefined, (some) =>
-          some.where(({ eb, or }) =>
-            or([
-              eb('placement', 'is', null),
-              ...(placements?.length ? [eb('placement', 'in', placements)] : []),
-            ]),
-          ),
-        )
 
   /** Built each time: lists of what is left out are rare, and each is another. */
   const claimOthers = (values: ClaimValues, { runId, ...left }: Claiming): Statement => {
@@ -142,7 +105,7 @@ export function createLeaseStatements(
     renew: templates.list<Timed & { owner: string; leaseMs: number }, string>((param, runIds) =>
       db
         .updateTable('flex_runs')
-        .set({ lease_until: until(param), due_at: until(param) })
+        .set({ lease_until: leaseEnd(dialect, param), due_at: leaseEnd(dialect, param) })
         .where('run_id', 'in', (eb) =>
           dialect.locks.forUpdate(
             eb.selectFrom('flex_runs').select('run_id').where('run_id', 'in', runIds).orderBy('run_id'),
@@ -162,4 +125,58 @@ export function createLeaseStatements(
       return placements === undefined ? firstWake({}) : firstUnplacedWake({})
     },
   }
+}
+
+/** Parts of the statements that claim runs. */
+function createClaims(db: Kysely<Tables>, dialect: SqlDialect) {
+  const due = (param: Param<ClaimValues>, narrow: Narrow): Ready =>
+    narrow(db.selectFrom('flex_runs').select('run_id').where('due_at', '<=', dialect.now(param)))
+
+  /** Skips runs whose row is being written, instead of waiting for it. */
+  const lockSome = (param: Param<ClaimValues>, ready: Ready) =>
+    dialect.locks.forUpdateSkipLocked(
+      ready.orderBy('due_at').orderBy('run_id').limit(param('limit')),
+      'flex_runs',
+    )
+
+  const take = (param: Param<ClaimValues>, ready: Expression<{ run_id: string }>) =>
+    db
+      .updateTable('flex_runs')
+      .set(leaseColumns(dialect, param))
+      .where('run_id', 'in', ready as never)
+      .returning(['run_id', 'tenant', 'lease_epoch', 'priority'])
+
+  /** The first of each level, each found by an index, and of these the first. */
+  const takeByLevel = (param: Param<ClaimValues>, narrow: Narrow) => {
+    const some = levels.map((level, nth) => {
+      const ready = lockSome(
+        param,
+        due(param, (query) => narrow(query).where(level)),
+      )
+      return sql`select run_id, due_at, ${sql.lit(nth)} as nth from (${ready.select('due_at')}) as ${sql.ref(`level_${nth}`)}`
+    })
+    return take(
+      param,
+      sql`(select run_id from (${sql.join(some, sql` union all `)}) as ready
+        order by nth, due_at, run_id limit ${param('limit')})`,
+    )
+  }
+
+  return { due, lockSome, take, takeByLevel }
+}
+
+/** Leaves out runs, tenants and placements. */
+function leaveOut({ except = [], exceptTenants = [], placements }: Left): Narrow {
+  return (query) =>
+    query
+      .$if(except.length > 0, (some) => some.where('run_id', 'not in', except))
+      .$if(exceptTenants.length > 0, (some) => some.where('tenant', 'not in', exceptTenants))
+      .$if(placements !== undefined, (some) =>
+        some.where(({ eb, or }) =>
+          or([
+            eb('placement', 'is', null),
+            ...(placements?.length ? [eb('placement', 'in', placements)] : []),
+          ]),
+        ),
+      )
 }
