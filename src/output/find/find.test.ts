@@ -230,7 +230,7 @@ describe('a value with placeholders', () => {
     },
   )
 
-  it('is none for a sign of less in its text', () => {
+  it('is not one because of a sign of less in its text', () => {
     expect(read('{"name": "a < b", "age": 1} {"name": "b", "age": 2}', person)).toEqual({
       name: 'a < b',
       age: 1,

@@ -192,7 +192,7 @@ function readFreely(trial: Trial, seen: Scan): Attempt | undefined {
     if (region !== undefined && isData(region, text)) return attempt(trial, region)
   }
   const ink = text.length - text.trimStart().length
-  return attempt(trial, textRegion(trial, start || ink, text.trimEnd().length))
+  return attempt(trial, textRegion(trial, [start || ink, text.trimEnd().length], start > 0))
 }
 
 /** `"a": 1, "b": 2` without the braces. */

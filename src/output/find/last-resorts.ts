@@ -25,15 +25,15 @@ export function lastResorts(trial: Trial, seen: Scan, declared: ReadonlySet<stri
   const options = toScanOptions(trial)
   const guided = trial.target.guided as Guided
   const regions: Region[] = []
-  const wantsList = listWanted(trial)
+  const isListWanted = listWanted(trial)
   const mayBeList = [guided.root, ...guided.shapes.branchesOf(guided.root)].some(({ types }) =>
     types.includes('array'),
   )
   const lines =
-    (wantsList ? undefined : keyLines(trial.text, guided)) ??
+    (isListWanted ? undefined : keyLines(trial.text, guided)) ??
     (mayBeList ? bulletLines(trial.text) : undefined)
   for (const [start, end] of bareRanges(trial, seen)) {
-    const onlyMembers = hasFastPaths && end - start > LONGEST_BARE_LIST && !wantsList
+    const onlyMembers = hasFastPaths && end - start > LONGEST_BARE_LIST && !isListWanted
     const region = decodeBare(trial.text, start, end, onlyMembers ? { ...options, onlyMembers } : options)
     if (region === undefined) continue
     if (isAnswer(trial, region, mayBeList && lines !== undefined)) regions.push(region)

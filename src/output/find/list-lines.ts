@@ -52,7 +52,7 @@ const FORMS: readonly Form[] = [
 
 /**
  * Whether bullets and numbers are not mixed, as in a list within a list, and numbers begin with 0 or 1 and follow each
- * other: other lines, such as those that begin with a date, are no list.
+ * other: lines that begin with a date are no list.
  */
 function inStep(labels: readonly string[]): boolean {
   if (/[2-9]|\d\d/.test(labels[0] as string)) return false

@@ -30,7 +30,8 @@ export function scalarAttempts(trial: Trial, { blocks, regions }: Scan): Attempt
   }
   if (types.includes('string') && values === undefined) {
     const start = answerStart(trial)
-    if (add(quotedWhole(trial, start)) || add(textRegion(trial, start, trial.text.length))) return tries
+    if (add(quotedWhole(trial, start)) || add(textRegion(trial, [start, trial.text.length], start > 0)))
+      return tries
   }
   for (const [start, end] of slices(trial.text, blocks)) {
     if (isKey(trial.text, { start, end }, regions)) continue
@@ -38,7 +39,7 @@ export function scalarAttempts(trial: Trial, { blocks, regions }: Scan): Attempt
     if (numeric && end - start < 60 && add(wordRegion(trial.text, start, end - start))) return tries
     // The brackets of an object are not punctuation around a listed word.
     const isWord = values === undefined || !regions.some((r) => r.start >= start && r.end <= end)
-    if (types.includes('string') && isWord && add(textRegion(trial, start, end))) return tries
+    if (types.includes('string') && isWord && add(textRegion(trial, [start, end]))) return tries
   }
   if (values !== undefined && add(onlyWord(trial, values))) return tries
   if (types.includes('boolean') && add(onlyWord(trial, TRUTH_WORDS))) return tries
@@ -125,13 +126,12 @@ function oneValue(trial: Trial): ScanOptions {
   return { ...toScanOptions(trial), onlyOne: true }
 }
 
-/** The text itself as a string. */
-export function textRegion(trial: Trial, start: number, end: number): Region {
+/** The text itself as a string. `isBehind`: it follows reasoning. */
+export function textRegion(trial: Trial, [start, end]: readonly [number, number], isBehind = false): Region {
   const node = makeNode('string', trial.text.slice(start, end), start, end)
   const { length } = trial.text
-  const thought = answerStart(trial)
-  const edits: TextEdit[] = [{ rule: 'text-is-value', start: thought, end: length, after: node }]
-  if (thought > 0) edits.unshift({ rule: 'reasoning', start: 0, end: thought, after: '' })
+  const edits: TextEdit[] = [{ rule: 'text-is-value', start: isBehind ? start : 0, end: length, after: node }]
+  if (isBehind) edits.unshift({ rule: 'reasoning', start: 0, end: start, after: '' })
   return new Region({ value: node.value, edits, start: 0, end: length }, { at: () => node })
 }
 

@@ -117,7 +117,7 @@ describe('tolerant_level', () => {
     expect(await read(level(2), broken)).toEqual({ n: 7 })
   })
 
-  it('is 2 at level full and 0 at minimal where nobody sets it', async () => {
+  it('is 2 at level full and 0 at minimal where it is not set', async () => {
     for (const aop of [', aop: full', ', aop: full, coercion: { max_unescape_depth: 1 }']) {
       expect(await read(aop, broken)).toEqual({ n: 7 })
       expect(await read(aop, broken, { coercion_tolerant_level: 1 })).toBe('failed')
