@@ -1,4 +1,4 @@
-/** `npm run bench -- output|plan|engine|agents|server|health|console|slips [--quick] [--json] [--write]`: installs peers, builds what is stale, runs one bench. */
+/** `npm run bench -- output|plan|engine|scale|agents|server|health|console|slips [--quick] [--json] [--write]`: installs peers, builds what is stale, runs one bench. */
 import { spawnSync } from 'node:child_process'
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'

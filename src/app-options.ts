@@ -17,6 +17,7 @@ import {
   must,
   name,
   object,
+  type Rows,
   refuseOptions,
   rowIssues,
 } from './base/option-rows.ts'
@@ -219,11 +220,30 @@ const wholeNumber = must(
 )
 const ports = each(wholeNumber)
 
+const nested =
+  (rows: Rows): Check =>
+  (value, at) =>
+    isObject(value) ? rowIssues(value, at, rows) : object(value, at)
+
+const limitRule = nested({
+  concurrency: wholeNumber,
+  rate: nested({ count: wholeNumber, perMs: milliseconds }),
+})
+const limitRules: Check = (value, at) =>
+  isObject(value)
+    ? Object.entries(value).flatMap(([limited, rule]) => limitRule(rule, child(at, limited)))
+    : object(value, at)
+
 const limits: Check = (value, at) =>
   isObject(value)
     ? rowIssues(value, at, {
         process: wholeNumber,
         capability: callable,
+        fleet: nested({ capabilities: limitRules, tenants: limitRules, models: limitRules }),
+        circuits: (circuits, where) =>
+          circuits === false
+            ? []
+            : nested({ failures: wholeNumber, openMs: milliseconds, waitMs: milliseconds })(circuits, where),
       })
     : object(value, at)
 

@@ -202,6 +202,7 @@ async function buildApp(options: AppOptions, opened: Opened): Promise<App> {
     getServerToken: () => opened.env.flexToken,
     guardFetch: readers.open,
     leaseMs: engine.leaseMs,
+    circuits: engine.circuits,
     get active() {
       return engine.active
     },

@@ -3,11 +3,14 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 
-const program = fileURLToPath(new URL('../engines/child.mjs', import.meta.url))
+const engines = new URL('../engines/child.mjs', import.meta.url)
 
 /** An engine in its own process, which works only while a request is open: they take turns. */
-export function startChild() {
-  const child = fork(program, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
+export function startChild(program = engines, execArgv = []) {
+  const child = fork(fileURLToPath(program), {
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+    execArgv,
+  })
   const gone = once(child, 'exit')
   return {
     async request(what, given) {

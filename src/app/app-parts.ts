@@ -2,7 +2,7 @@
  * What an app consists of before it has an engine: providers, secrets to redact, tracing, the catalog with what can be
  * executed here, the planner, dispatchers, the report of crashes.
  */
-import { randomBytes, randomUUID } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import { fetchDispatcher } from '../adapters/executors/fetch.ts'
 import { localDispatcher, scriptedDispatcher, type ValidatedFunction } from '../adapters/executors/local.ts'
 import { memoryDispatcher } from '../adapters/executors/memory.ts'
@@ -23,6 +23,7 @@ import { createTracing } from '../adapters/telemetry/tracing.ts'
 import type { AppOptions, PlannerChoice } from '../app-options.ts'
 import { ProvisoError } from '../base/errors/error.ts'
 import { pick } from '../base/json.ts'
+import { takeRandomBytes } from '../base/random.ts'
 import { systemClock, timeOrderedId } from '../base/time/clock.ts'
 import type { Pace } from '../base/time/pace.ts'
 import type { RetrySource } from '../base/time/retry.ts'
@@ -96,7 +97,7 @@ export function resolveParts(
     reading: chooseReading(options),
     partials: createPartialBroker(options.onPartial),
     validators: createAnswerValidators(),
-    newId: options.newId ?? (() => `flex_${timeOrderedId(clock.now(), randomBytes(16))}`),
+    newId: options.newId ?? (() => `flex_${timeOrderedId(clock.now(), takeRandomBytes(16))}`),
   }
 }
 
@@ -199,10 +200,13 @@ export function toEngineOptions(
   })
   return {
     ...pick(parts, ['store', 'clock', 'newId', 'redactor', 'onCrash', 'compileOptions']),
-    ...pick(options, ['pollMs', 'limits', 'claim', 'labels', 'random', 'storeRaw']),
+    ...pick(options, ['pollMs', 'claim', 'labels', 'random', 'storeRaw']),
+    limits: { circuits: {}, ...options.limits },
     ...readTimes(options, env),
     parseText: parts.reading.parseText,
     refuseAnswer: parts.validators.refuse,
+    modelFor: ({ kind, preferredModels = [] }) =>
+      kind === 'model' ? (preferredModels[0] ?? defaultModel) : undefined,
     owner: options.owner ?? `${process.pid}-${randomUUID()}`,
     planner: tracing ? tracing.planner(planner) : planner,
     estimate: (envelope, draft) => estimateSpending(envelope, draft, estimating),

@@ -22,6 +22,7 @@ import type { Answer } from '../engine/capabilities.ts'
 import type { EraseRequest, ErasurePreview, ErasureReceipt } from '../engine/erase.ts'
 import type { TaskChange } from '../engine/input/change-task.ts'
 import type { WatchOptions } from '../engine/journal/journal.ts'
+import type { OpenCircuit } from '../engine/limits/circuits.ts'
 import type { ReplayChanges, Replayed } from '../engine/replay/replay.ts'
 import type { FiringSchedules, Schedules } from '../engine/schedules/schedules.ts'
 import type { HealthReport } from '../health/report.ts'
@@ -156,6 +157,8 @@ export interface App {
   getServerToken(): string | undefined
   /** Lease duration of this process, as set with `leaseMs`. */
   readonly leaseMs: number
+  /** Capabilities and models that this process does not call for a while, because they were unavailable. */
+  circuits(): readonly OpenCircuit[]
   /** Number of runs active in this process. */
   readonly active: number
   close(options?: { readonly graceMs?: number }): Promise<void>

@@ -28,6 +28,9 @@ export interface ReadEnvelope {
   readonly validator?: StandardSchemaV1
 }
 
+/** What runs are started with is never changed. */
+const given = { checkCondition: conditionIssues, isShared: true } as const
+
 /** Parses an envelope in the names of the wire format. */
 export function readEnvelope(given: unknown): ReadEnvelope {
   return parseTranslated({ envelope: given, hasShortNames: false })
@@ -39,7 +42,7 @@ export function readTypedEnvelope(given: unknown): ReadEnvelope {
 }
 
 function parseTranslated({ envelope, validator, hasShortNames }: TranslatedEnvelope): ReadEnvelope {
-  const parsed = parseEnvelope(envelope, { checkCondition: conditionIssues })
+  const parsed = parseEnvelope(envelope, given)
   if (parsed.ok) return { ...parsed, ...(validator && { validator }) }
   const issues = hasShortNames ? parsed.issues.map(withShortNames) : parsed.issues
   throw new ProvisoError('envelope/invalid', `Cannot use the envelope: ${describeFirst(issues)}`, { issues })
@@ -53,8 +56,8 @@ function withShortNames(issue: ParseIssue): ParseIssue {
   return { ...issue, message, at: { pointer } }
 }
 
-export function readDraft(given: unknown) {
-  const parsed = parseDraft(given, { checkCondition: conditionIssues })
+export function readDraft(draft: unknown) {
+  const parsed = parseDraft(draft, given)
   if (parsed.ok) return parsed.value
   throw new ProvisoError('draft/invalid', `Cannot use the draft: ${describeFirst(parsed.issues)}`, {
     issues: parsed.issues,

@@ -18,7 +18,10 @@ export const canonicalLimits = { depth: 1_000, nodes: 10_000_000 } as const
  * RFC 8785 leaves undefined, become `\udXXX` escapes, so they neither throw nor collide.
  */
 export function canonicalJson(value: unknown): string {
-  inspect(value, { code: 'json/unrepresentable', subject: 'The value' })
+  const { isSorted } = inspect(value, { code: 'json/unrepresentable', subject: 'The value' })
+  // With sorted keys, as most inputs of calls have them, plain JSON is canonical: numbers and texts are written alike, and
+  // lone surrogates as the escapes below. It takes a fraction of the time.
+  if (isSorted) return JSON.stringify(value)
   try {
     return canonicalize(value) ?? 'null'
   } catch {
@@ -51,15 +54,19 @@ interface Traversal {
   readonly containers: object[]
   readonly refusal: Refusal
   nodes: number
+  /** Whether the keys of all objects so far are in canonical order (by UTF-16 code units). */
+  isSorted: boolean
 }
 
 /** Throws if the value contains anything that JSON cannot represent. */
-function inspect(value: unknown, refusal: Refusal): void {
-  visit(value, { keys: [], containers: [], refusal, nodes: 0 })
+function inspect(value: unknown, refusal: Refusal): Traversal {
+  const traversal = { keys: [], containers: [], refusal, nodes: 0, isSorted: true }
+  visit(value, traversal)
+  return traversal
 }
 
 function visit(value: unknown, traversal: Traversal): void {
-  const { keys, containers } = traversal
+  const { containers } = traversal
   if (++traversal.nodes > canonicalLimits.nodes)
     refuse(traversal, `has more than ${canonicalLimits.nodes} nodes`, 0)
   if (typeof value !== 'object' || value === null) {
@@ -73,15 +80,25 @@ function visit(value: unknown, traversal: Traversal): void {
   if (containers.length >= canonicalLimits.depth) refuseDepth(traversal)
   if ('toJSON' in value && typeof value.toJSON === 'function') refuse(traversal, 'has a toJSON method')
   containers.push(value)
-  for (const key of Array.isArray(value) ? value.keys() : Object.keys(value)) {
-    const member: unknown = Reflect.get(value, key)
-    // `undefined` becomes null in a list; as an object member it is omitted.
-    if (member === undefined) continue
-    keys.push(key)
-    visit(member, traversal)
-    keys.pop()
+  if (Array.isArray(value)) {
+    for (let index = 0; index < value.length; index++) visitMember(value[index], index, traversal)
+  } else {
+    let before = ''
+    for (const key of Object.keys(value)) {
+      if (key < before) traversal.isSorted = false
+      before = key
+      visitMember((value as Readonly<Record<string, unknown>>)[key], key, traversal)
+    }
   }
   containers.pop()
+}
+
+function visitMember(member: unknown, key: string | number, traversal: Traversal): void {
+  // `undefined` becomes null in a list; as an object member it is omitted.
+  if (member === undefined) return
+  traversal.keys.push(key)
+  visit(member, traversal)
+  traversal.keys.pop()
 }
 
 /** Detects cycles only at the depth limit: checking on every level would slow down every other value. */
@@ -128,11 +145,16 @@ export function sha256Hex(text: string): string {
 
 type NodeHash = (algorithm: string, data: string | Uint8Array) => string
 
+/** What Node has and browsers do not, typed here: the console compiles this file without the types of Node. */
+interface NodeGlobals {
+  readonly process?: { getBuiltinModule?(name: string): { readonly hash?: NodeHash } | undefined }
+}
+
 /** Several times faster than JavaScript. Looked up at run time, so that bundlers for browsers do not try to resolve it. */
 const nodeHash = /* @__PURE__ */ findNodeHash()
 
 function findNodeHash(): NodeHash | undefined {
-  return globalThis.process?.getBuiltinModule?.('node:crypto')?.hash
+  return (globalThis as NodeGlobals).process?.getBuiltinModule?.('node:crypto')?.hash
 }
 
 const loneSurrogate = /\p{Surrogate}/gu

@@ -1334,6 +1334,8 @@ export interface operations {
                 search?: string;
                 minCostUsd?: number;
                 maxCostUsd?: number;
+                nodeId?: string;
+                model?: string;
                 sort?: "created" | "cost";
                 limit?: number;
                 before?: string;
@@ -4979,6 +4981,26 @@ export interface operations {
                         infos: {
                             [key: string]: unknown;
                         }[];
+                        answer: {
+                            name: string;
+                            /** @enum {unknown} */
+                            verdict: "proved" | "checked" | "wished" | "missing";
+                            sources: {
+                                [key: string]: unknown;
+                            }[];
+                            nodes: string[];
+                            text?: string;
+                        }[];
+                        constraints: {
+                            name: string;
+                            /** @enum {unknown} */
+                            verdict: "proved" | "checked" | "wished" | "missing";
+                            sources: {
+                                [key: string]: unknown;
+                            }[];
+                            nodes: string[];
+                            text?: string;
+                        }[];
                         choices: {
                             [key: string]: unknown;
                         }[];
@@ -5110,6 +5132,12 @@ export interface operations {
                             [key: string]: unknown;
                         };
                         stages: {
+                            [key: string]: unknown;
+                        };
+                        step_stages?: {
+                            [key: string]: unknown;
+                        };
+                        model_stages?: {
                             [key: string]: unknown;
                         };
                         steps: {

@@ -223,6 +223,8 @@ export const attemptIssueTable = {
   'agent/tokens': 'the agent has no answer, and its limit of tokens is reached',
   'agent/turns': 'the agent has no answer, and its limit of turns is reached',
   'ask/invalid': 'the reply to an ask does not fit it',
+  'attempt/circuit_open':
+    'the capability or its model was unavailable several times in a row, and is not called for a while',
   'attempt/interrupted': 'the run moved on, and the call was aborted',
   'budget/exhausted': 'the budget does not allow the next call',
   'budget/unknown-price': 'the run limits its cost, and the price of the model is not known',

@@ -3,7 +3,6 @@
  * envelope, and the labels of processes. A placement is kept as one text, so that a claim compares it with a list.
  */
 import { isObject } from '../base/json.ts'
-import type { Envelope } from './envelope.ts'
 
 export type Priority = 'low' | 'normal' | 'high'
 
@@ -12,7 +11,7 @@ export const priorityLevels = { low: -1, normal: 0, high: 1 } as const satisfies
   readonly [P in Priority]: number
 }
 
-/** Labels of a process, or those that a run requires, such as `{ region: 'eu' }`. */
+/** Labels of a process, or the labels that a run requires, such as `{ region: 'eu' }`. */
 export type Labels = { readonly [name: string]: string }
 
 /** A name or value of a label: no `=` and no comma, which separate them. */
@@ -20,7 +19,8 @@ export const labelPattern = /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/
 /** Each label doubles the placements that a process can serve. */
 export const mostLabels = 5
 
-type Constrained = Pick<Envelope, 'constraints'> | undefined
+/** The part of an envelope that is read here; its own type refers back to this file. */
+type Constrained = { readonly constraints?: { readonly [name: string]: unknown } } | undefined
 
 export function getPriority(envelope: Constrained): Priority {
   // Journals of tests and of other writers may lack constraints.

@@ -3,6 +3,7 @@
  * and this process does not have, and the candidates for a plan.
  */
 import type { Ask, Decision, RejectAction } from '../domain/ask.ts'
+import type { Capability } from '../domain/capability.ts'
 import type { ConsideredCapability, EventPayloads } from '../domain/event.ts'
 import { isAgent, mostModelCalls } from '../domain/loop/agent-settings.ts'
 import { listDownstream } from '../domain/plan/downstream.ts'
@@ -23,9 +24,18 @@ export function knowCapabilities(
   untrusted: readonly string[] = untrustedKinds,
 ): (catalog: Catalog) => DecisionContext['capability'] {
   const strange = new Set(untrusted)
+  // By capability, which never changes: asked for several times per attempt. Those of models also depend on the catalog.
+  const others = new WeakMap<Capability, NonNullable<ReturnType<DecisionContext['capability']>>>()
   return (catalog) => (capabilityId) => {
     const known = catalog.capability(capabilityId)
     if (!known) return undefined
+    if (known.kind === 'model') return readProperties(catalog, known)
+    const found = others.get(known) ?? readProperties(catalog, known)
+    others.set(known, found)
+    return found
+  }
+
+  function readProperties(catalog: Catalog, known: Capability) {
     const { idempotent, sideEffect, kind, cost, human } = known
     const own = modelSettingsIn(known.settings)
     return {
@@ -83,7 +93,7 @@ function usedIn(nodes: readonly Pick<PlanNode, 'capabilityId' | 'body'>[] | read
 
 /** Returns the capability to call: the node's own, or the current alternate. */
 export function getCandidate({ node, candidate }: NodeState): string {
-  return [node.capabilityId, ...(node.alternates ?? [])][candidate] ?? ''
+  return (candidate === 0 ? node.capabilityId : node.alternates?.[candidate - 1]) ?? ''
 }
 
 const settled: ReadonlySet<NodeState['status']> = new Set(['completed', 'error', 'skipped'])

@@ -5,6 +5,7 @@ import type { Json } from '../base/json.ts'
 import type { Clock } from '../base/time/clock.ts'
 import type { Reply } from '../domain/ask.ts'
 import type { AttemptRef } from '../domain/attempt/call-key.ts'
+import type { Capability } from '../domain/capability.ts'
 import type { Envelope } from '../domain/envelope.ts'
 import type { SubscribeToLifecycle } from '../domain/event/lifecycle.ts'
 import type { JournalEvent } from '../domain/event.ts'
@@ -23,6 +24,8 @@ import type { CompileOptions } from '../schema/compile/compile.ts'
 import type { Answer } from './capabilities.ts'
 import type { TaskChange } from './input/change-task.ts'
 import type { Settled, WatchOptions } from './journal/journal.ts'
+import type { OpenCircuit } from './limits/circuits.ts'
+import type { GateOptions } from './limits/gate.ts'
 import type { ReplayChanges, Replayed } from './replay/replay.ts'
 import type { PlanningCall } from './run-loop/planning.ts'
 import type { SlotLimits } from './run-loop/slots.ts'
@@ -52,7 +55,10 @@ export interface EngineOptions {
   readonly pollMs?: number
   /** How long an ask stays open. Default 24 h. */
   readonly askMs?: number
-  readonly limits?: SlotLimits
+  /** Limits of this process; `fleet`: of all processes on the store together; `circuits`: when calls are suspended. */
+  readonly limits?: SlotLimits & GateOptions
+  /** Returns the model by which attempts of a capability are counted. Default: none. */
+  readonly modelFor?: (capability: Capability) => string | undefined
   /** Labels of this process: it executes runs without a placement, and those whose placement has no other labels. */
   readonly labels?: Labels
   /** Redacts secrets. Default: by key names. */
@@ -134,6 +140,8 @@ export interface Engine {
   readonly leaseMs: number
   /** Number of active runs in this process. */
   readonly active: number
+  /** Circuits of this process that are open: their capabilities and models are not called. */
+  circuits(): readonly OpenCircuit[]
   /** Number of attempts in flight in this process. */
   readonly attempts: number
 }

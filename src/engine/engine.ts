@@ -28,7 +28,7 @@ export type { Engine, EngineOptions, StartOptions } from './engine-options.ts'
 
 export function createEngine(options: EngineOptions): Engine {
   const settings = resolveSettings(options)
-  const { store, clock, decisionContext, catalogFor, owner, leaseMs, pollMs, compileOptions } = settings
+  const { store, clock, decisionContext, owner, leaseMs, pollMs, compileOptions } = settings
   const reader = boundReads(store, { clock, ms: settings.answerMs })
   let isClosed = false
   const changes = createChanges(store, clock, pollMs)
@@ -47,11 +47,7 @@ export function createEngine(options: EngineOptions): Engine {
     isActive: (runId) => runs.actors.has(runId),
     isClosed: () => isClosed,
   })
-  const backOff = createClaimBackOff({
-    clock,
-    firstMs: pollMs,
-    knows: (capabilityId, tenant) => catalogFor(tenant).capability(capabilityId) !== undefined,
-  })
+  const backOff = createBackOff(settings)
   const lateAnswers = createLateAnswers(settings, outside, (runId, state) => runs.wakeRun(runId, state))
   const runs = createActiveRuns({
     settings,
@@ -71,7 +67,6 @@ export function createEngine(options: EngineOptions): Engine {
       lateAnswers.check(state.runId, events)
     },
   })
-  const { wakeRun } = runs
   const poller = createRunPoller({
     store,
     clock,
@@ -82,7 +77,7 @@ export function createEngine(options: EngineOptions): Engine {
     own: settings.claim === 'all' ? undefined : runs.own,
     excludedRuns: backOff.excludedRuns,
     actors: runs.actors,
-    room: () => runs.slots.room,
+    freeSlots: () => runs.slots.free,
     onClaim: ({ runId, ...claim }) => runs.execute(runId, { kind: 'claimed', ...claim }),
     onLeaseLost: (actor) => runs.lose(actor),
     onError: (cause) => options.onCrash?.('', cause),
@@ -102,7 +97,7 @@ export function createEngine(options: EngineOptions): Engine {
     },
     settled: waiters.wait,
     ...createReads(settings, reader),
-    ...createInputs(settings, outside, wakeRun),
+    ...createInputs(settings, outside, runs.wakeRun),
     watch: (runId, given = {}) => watchRun(reader, changes, { ...given, runId }),
     takeLateAnswer: lateAnswers.takeLateAnswer,
     logLateResult: lateAnswers.logLateResult,
@@ -115,12 +110,14 @@ export function createEngine(options: EngineOptions): Engine {
       const polled = poller.close()
       runs.slots.close()
       await releaseRuns(runs, settings, { graceMs, polled })
+      if (settings.gate.isHolding) await closeGate(settings)
       starts.close()
       poller.end()
       stopListening()
       changes.close()
     },
     leaseMs,
+    circuits: settings.gate.circuits,
     get active() {
       return runs.actors.size
     },
@@ -129,6 +126,25 @@ export function createEngine(options: EngineOptions): Engine {
     },
   }
 }
+
+function createBackOff({ clock, pollMs, catalogFor }: EngineSettings) {
+  return createClaimBackOff({
+    clock,
+    firstMs: pollMs,
+    knows: (capabilityId, tenant) => catalogFor(tenant).capability(capabilityId) !== undefined,
+  })
+}
+
+/** A store that is not available does not block the shutdown: then the permits expire. */
+async function closeGate({ gate, clock }: EngineSettings): Promise<void> {
+  let cancelTimer = () => {}
+  const late = new Promise<void>((resolve) => {
+    cancelTimer = clock.timer(clock.now() + longestReturnMs, resolve)
+  })
+  await Promise.race([gate.close().catch(() => {}), late])
+  cancelTimer()
+}
+const longestReturnMs = 1_000
 
 /** Methods that read the journal of a run. */
 function createReads(

@@ -5,8 +5,10 @@
 import { ProvisoError } from '../base/errors/error.ts'
 import type { Json } from '../base/json.ts'
 import type { Clock } from '../base/time/clock.ts'
-import type { Documents } from '../domain/ports/documents.ts'
+import type { DocumentRow, Documents } from '../domain/ports/documents.ts'
 import type { QueueStatus, Store } from '../domain/ports/store.ts'
+import type { OpenCircuit } from './limits/circuits.ts'
+import type { Shared } from './limits/share-permits.ts'
 
 /** What a process says about itself. */
 export interface ProcessInfo {
@@ -16,6 +18,8 @@ export interface ProcessInfo {
   readonly version: string
   /** Runs that it executes. */
   readonly active: number
+  /** Capabilities and models that it does not call for a while; absent: none. */
+  readonly circuits?: readonly OpenCircuit[]
 }
 
 export interface SeenProcess extends ProcessInfo {
@@ -54,6 +58,14 @@ export interface SystemStatus {
     readonly createdAt: number
   }
   readonly processes: readonly SeenProcess[]
+  /** Limits of the fleet that are in use: attempts under way or waiting, of all processes. */
+  readonly limits: readonly {
+    readonly name: string
+    readonly concurrency?: number
+    readonly rate?: { readonly count: number; readonly perMs: number }
+    readonly held: number
+    readonly wanted: number
+  }[]
   readonly schedules: { readonly active: number; readonly inactive: number; readonly nextAt?: number }
 }
 
@@ -61,6 +73,8 @@ const kind = 'process'
 /** Processes belong to no tenant. */
 const tenant = ''
 const renewMs = 15_000
+/** Circuits that open or close are announced sooner. */
+const lookMs = 1_000
 const aliveMs = 3 * renewMs
 /** Entries of dead processes are deleted after this time. */
 const forgetMs = 3_600_000
@@ -76,15 +90,26 @@ export async function announceProcess(
     clock,
     onError,
     ...info
-  }: Omit<ProcessInfo, 'active'> & {
+  }: Omit<ProcessInfo, 'active' | 'circuits'> & {
     readonly owner: string
     readonly clock: Clock
     readonly active: () => number
+    readonly circuits?: () => readonly OpenCircuit[]
     readonly onError: (cause: unknown) => void
   },
 ): Promise<{ close(): Promise<void> }> {
-  const { active, ...rest } = info
-  const write = () => ({ kind, tenant, id, body: { ...rest, active: active() } as Json }) as const
+  const { active, circuits = () => [], ...rest } = info
+  let announced: readonly OpenCircuit[] = []
+  const write = () => {
+    announced = circuits()
+    const open = announced.length > 0 && { circuits: announced }
+    // Plain data.
+    return { kind, tenant, id, body: { ...rest, active: active(), ...open } as unknown as Json } as const
+  }
+  const isChanged = () => {
+    const now = circuits()
+    return now.length !== announced.length || now.some(({ name }, nth) => announced[nth]?.name !== name)
+  }
   let row = await documents.add(write())
   let isClosed = false
   let cancelTimer = () => {}
@@ -96,9 +121,12 @@ export async function announceProcess(
       (await documents.add(write())) ??
       row
   }
+  let renewAt = clock.now() + renewMs
   const schedule = () => {
     if (isClosed) return
-    cancelTimer = clock.timer(clock.now() + renewMs, () => {
+    cancelTimer = clock.timer(clock.now() + lookMs, () => {
+      if (clock.now() < renewAt && !isChanged()) return schedule()
+      renewAt = clock.now() + renewMs
       renewing = renew().catch(onError).finally(schedule)
     })
   }
@@ -132,6 +160,7 @@ export async function readStatus(store: Store): Promise<SystemStatus> {
   const [ask] = await store.asks({ status: 'pending', limit: 1 })
   const processes = await documents.list({ kind, tenant })
   const schedules = await documents.list({ kind: 'schedule' })
+  const limits = await documents.list({ kind: 'limit', tenant })
   const fires = schedules.flatMap(({ dueAt }) => (dueAt === undefined ? [] : [dueAt]))
   return {
     now,
@@ -158,10 +187,22 @@ export async function readStatus(store: Store): Promise<SystemStatus> {
       seenAt: updatedAt,
       isAlive: now - updatedAt <= aliveMs,
     })),
+    limits: limits
+      .map((row) => toLimit(row, now))
+      .filter(({ wanted }) => wanted > 0)
+      .sort((one, other) => (one.name < other.name ? -1 : 1)),
     schedules: {
       active: fires.length,
       inactive: schedules.length - fires.length,
       ...(fires.length > 0 && { nextAt: Math.min(...fires) }),
     },
   }
+}
+
+function toLimit({ id: name, body }: DocumentRow, now: number): SystemStatus['limits'][number] {
+  // Written by the gate of attempts alone.
+  const { rule, holders } = body as unknown as Shared
+  const alive = Object.values(holders).filter(({ until }) => until > now)
+  const sum = (count: 'held' | 'wanted') => alive.reduce((total, holder) => total + holder[count], 0)
+  return { name, ...rule, held: sum('held'), wanted: sum('wanted') }
 }

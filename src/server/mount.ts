@@ -5,6 +5,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { ProvisoError } from '../base/errors/error.ts'
 import type { Json } from '../base/json.ts'
+import type { Stop } from '../base/stop.ts'
 import { type Clock, settleWithin } from '../base/time/clock.ts'
 import { type Authenticate, authorise } from './auth/authenticate.ts'
 import { type OnceServer, readKey } from './http/idempotency.ts'
@@ -30,7 +31,7 @@ export interface Mounting {
   readonly answerMs: number
   readonly answerOnce: OnceServer['answerOnce']
   /** Aborted when the server stops. */
-  readonly stopping: AbortSignal
+  readonly stopping: Stop
   /** Returns the request context, available from the first line of the request. */
   known(request: FastifyRequest): Known
   /** Reports an internal error to the operator. */
@@ -289,19 +290,20 @@ function readHeaders(request: FastifyRequest): Call['headers'] {
   )
 }
 
+/** One for all requests: a reason of its own costs each of them a stack trace. */
+const over = new DOMException('The request is over', 'AbortError')
+
 /**
- * Returns a signal that aborts when the connection closes or the server stops. Its listeners are removed with the
- * connection: `AbortSignal.any` would keep them for as long as the server's own signal lives.
+ * Returns a signal that aborts when the connection closes or the server stops. Its listener is removed with the connection.
+ * The server's own signal would compare each new listener with those of all active requests.
  */
-function endSignal({ raw }: FastifyReply, stopping: AbortSignal): AbortSignal {
+function endSignal({ raw }: FastifyReply, stopping: Stop): AbortSignal {
   const end = new AbortController()
-  const abort = () => {
-    stopping.removeEventListener('abort', abort)
-    end.abort()
-  }
-  raw.once('close', abort)
-  stopping.addEventListener('abort', abort)
-  if (stopping.aborted) abort()
+  const leave = stopping.listen(() => end.abort(over))
+  raw.once('close', () => {
+    leave()
+    end.abort(over)
+  })
   return end.signal
 }
 

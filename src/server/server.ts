@@ -1,12 +1,12 @@
 /** The HTTP server: mounts every route of the table on one request pipeline and shuts down gracefully. */
 import { randomUUID } from 'node:crypto'
-import { setMaxListeners } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { FastifyError, FastifyInstance } from 'fastify'
 import { ProvisoError } from '../base/errors/error.ts'
 import { missingPackage } from '../base/errors/missing-package.ts'
 import { isObject, pick } from '../base/json.ts'
 import { refuseOptions, rowIssues } from '../base/option-rows.ts'
+import { createStop } from '../base/stop.ts'
 import { type Clock, systemClock } from '../base/time/clock.ts'
 import type { Store } from '../domain/ports/store.ts'
 import { boundReads } from '../engine/journal/bound-reads.ts'
@@ -99,6 +99,8 @@ export interface Server {
 
 export const defaultPort = 3003
 
+const serverStopping = new DOMException('The server is stopping', 'AbortError')
+
 /** Development mode has no rate limits unless they are set. */
 const noRates = { rate: false, failures: false, callbacks: false, registrations: false } as const
 
@@ -137,9 +139,7 @@ export function createServer(served: Served & ServerOptions, more: ServerOptions
   const signIn = signInRoutes(auth.signIn, jwt)
   const routes: readonly Route[] = [...coreRoutes, ...signIn, me, metrics, openApi, ...(options.routes ?? [])]
   assertUniqueRoutes(routes)
-  const stop = new AbortController()
-  // There is one listener per active request: this is not a leak.
-  setMaxListeners(0, stop.signal)
+  const stop = createStop()
   const { streams: most = 2_000, tenantStreams: perTenant = 1_000 } = limits
   const streams = createStreams(app, { most, perTenant }, clock)
   const lag = createLoopLag()
@@ -148,7 +148,7 @@ export function createServer(served: Served & ServerOptions, more: ServerOptions
   const known = createRequestContexts(cors)
   const keys = createOnceServer({ once: app.store.records.once, clock, leaseMs, owner: randomUUID() })
   const mounting: Mounting = {
-    served: { ...given, app, isStopping: () => stop.signal.aborted },
+    served: { ...given, app, isStopping: () => stop.aborted },
     authenticate: createAuthenticate(app.store.records.tokens, auth, {
       onVerifyError,
       verifyJwt: jwt?.verify,
@@ -161,7 +161,7 @@ export function createServer(served: Served & ServerOptions, more: ServerOptions
     clock,
     answerMs,
     answerOnce: keys.answerOnce,
-    stopping: stop.signal,
+    stopping: stop,
     known,
     reportError: (cause, request) =>
       options.onError?.(cause, { traceId: known(request).traceId, route: request.routeOptions.url ?? '' }),
@@ -175,7 +175,7 @@ export function createServer(served: Served & ServerOptions, more: ServerOptions
     telemetry.end()
   }
   const close = async (graceMs: number) => {
-    stop.abort()
+    stop.abort(serverStopping)
     await shutDown(router, { graceMs, streams, clock, onClosed: end })
     await keys.close()
     address = undefined
@@ -345,11 +345,7 @@ function mountRoutes(
     const [path = ''] = request.url.split('?')
     const file = findFile?.({ method: request.method, path, headers: request.headers })
     // A 304 replaces the headers that the browser keeps, the policy of the page among them.
-    if (file)
-      return reply
-        .code(file.body ? 200 : 304)
-        .headers(file.headers)
-        .send(file.body)
+    if (file) return reply.code(file.status).headers(file.headers).send(file.body)
     const detail = `Route ${request.method} ${path.slice(0, 200)} not found`
     const allow = findMethods(path).join(', ')
     const refused =

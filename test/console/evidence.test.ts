@@ -156,7 +156,7 @@ describe.skipIf(skipped)('what is shown of models', () => {
     await page.locator('[data-node=broken][aria-current=true][data-status=failed]').waitFor()
     const panel = page.locator('[data-test=node-panel][aria-label="Node broken"]')
     await panel.getByText('The kettle is cold').first().waitFor()
-    expect(await page.getByTestId('run-error').innerText()).toContain('broken')
+    expect(await page.getByTestId('run-error').textContent()).toContain('broken')
     await closeConsole(opened)
   })
 

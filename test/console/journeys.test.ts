@@ -187,6 +187,7 @@ describe.skipIf(skipped)('the console', () => {
     await page.getByTestId('routes').getByText('taken', { exact: true }).waitFor()
     expect(await page.getByTestId('routes').locator('.taken').textContent()).toContain('check')
     await page.getByTestId('routes').getByText('not taken').waitFor()
+    await page.getByTestId('routes').getByText('rating < 3', { exact: true }).waitFor()
     await page.locator('[data-graph-node=legal].skipped').waitFor()
     expect(await page.locator('.plan-edge.untaken').count()).toBe(1)
     expect(await page.getByTestId('outline').locator('[data-status=skipped]').getAttribute('data-node')).toBe(

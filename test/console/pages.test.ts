@@ -55,6 +55,17 @@ async function findViolations(page: Page): Promise<string[]> {
     )
 }
 
+/** Whether the buttons beside a title lie over it. */
+const hasOverlap = `(() => {
+  const [title, buttons] = ['h1', '.page-head > .row'].map((at) => document.querySelector(at)?.getBoundingClientRect())
+  if (!title || !buttons) return false
+  const range = document.createRange()
+  range.selectNodeContents(document.querySelector('h1'))
+  return [...range.getClientRects()].some((line) => line.right > buttons.left && line.left < buttons.right && line.bottom > buttons.top && line.top < buttons.bottom)
+})()`
+
+const gapUnderActions = `document.querySelector('.menu').getBoundingClientRect().top - document.querySelector('.actions').getBoundingClientRect().bottom`
+
 describe.skipIf(skipped)('every page', () => {
   useBrowser()
   let served: ServedConsole
@@ -80,7 +91,7 @@ describe.skipIf(skipped)('every page', () => {
       ['/runs?q=nothing-matches-this', '.empty'],
       [`/runs/${done}?node=write`, '[data-graph-node=write]'],
       [`/runs/${done}?tab=timeline`, '.timeline li'],
-      [`/runs/${done}?tab=proof`, '[data-test=proof]'],
+      [`/runs/${done}?tab=proof`, '[data-test=proof-answer]'],
       [`/runs/${done}?tab=output`, '[data-test=output] pre'],
       [`/runs/${waiting}?tab=replay`, '[data-test=what-if]'],
       [`/runs/${agent}`, '[data-test=turn]'],
@@ -105,13 +116,18 @@ describe.skipIf(skipped)('every page', () => {
     const { page } = opened
     await page.emulateMedia({ colorScheme: theme })
     const found: string[] = []
-    for (const [path, selector] of pages.filter(([path]) => path !== '/nothing-here')) {
+    for (const [path, selector] of pages) {
       await page.goto(`${served.address}${path}`)
       await page.locator(selector).first().waitFor()
       found.push(...(await findViolations(page)).map((line) => `${path} ${line}`))
     }
     await page.goto(`${served.address}/inbox`)
     await page.getByTestId('ask').waitFor()
+    // The form of an answer, and the one of a rejection.
+    await page.keyboard.press('e')
+    await page.getByTestId('ask-form').waitFor()
+    found.push(...(await findViolations(page)).map((line) => `edit ${line}`))
+    await page.getByRole('button', { name: 'Back' }).click()
     await page.keyboard.press('?')
     await page.getByRole('dialog').waitFor()
     found.push(...(await findViolations(page)).map((line) => `help ${line}`))
@@ -132,11 +148,12 @@ describe.skipIf(skipped)('every page', () => {
         ? ([path, '[data-node=write]'] as const)
         : ([path, selector] as const),
     )
-    for (const [path, selector] of onPhone.filter(([path]) => path !== '/nothing-here')) {
+    for (const [path, selector] of onPhone) {
       await page.goto(`${served.address}${path}`)
       await page.locator(selector).first().waitFor()
       const width = Number(await page.evaluate('document.documentElement.scrollWidth'))
       if (width > 390) wide.push(`${path}: ${width} px`)
+      if (await page.evaluate(hasOverlap)) wide.push(`${path}: buttons cover the title`)
       const found = await findViolations(page)
       wide.push(...found.map((line) => `${path} ${line}`))
     }
@@ -146,6 +163,8 @@ describe.skipIf(skipped)('every page', () => {
     const approve = page.getByRole('button', { name: /^Approve/ })
     const box = await approve.boundingBox()
     expect(box?.height).toBeGreaterThanOrEqual(44)
+    // No text shows between the buttons and the menu.
+    expect(await page.evaluate(gapUnderActions)).toBeLessThanOrEqual(0)
     await page.getByRole('button', { name: /^Reject/ }).click()
     await page.getByLabel('Why, and what should be different').fill('Shorter, please')
     await page.getByRole('button', { name: 'Back' }).click()

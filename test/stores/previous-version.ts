@@ -8,31 +8,34 @@ import { root } from '../support.ts'
 /** The last commit whose store has the migrations up to 0007, as `fixtures/version-0007.db.gz`. */
 const commit = '4f6b063600ffc10fb886ab981bf68f89c82d5e6f'
 
-/** Whether the history reaches back to that commit. A shallow clone does not, and says so loudly. */
 export function hasPreviousVersion(): boolean {
-  if (process.env['PROVISO_PREVIOUS'] !== undefined) return true
+  return process.env['PROVISO_PREVIOUS'] !== undefined || hasCommit(commit)
+}
+
+/** Whether the history reaches back to a commit. A shallow clone does not, and says so loudly. */
+export function hasCommit(commit: string): boolean {
   try {
     execFileSync('git', ['cat-file', '-e', `${commit}^{commit}`], { cwd: root, stdio: 'ignore' })
     return true
   } catch {
     console.warn(
-      `The test of two versions in turn is left out: commit ${commit} is missing. Clone the whole history, or set PROVISO_PREVIOUS`,
+      `The test of two versions in turn is left out: commit ${commit} is missing. Clone the whole history`,
     )
     return false
   }
 }
 
 /** Returns the path of `cli/main.js` of that version; `PROVISO_PREVIOUS` names another one that is built already. */
-export async function buildPreviousVersion(): Promise<{
+export async function buildPreviousVersion(from = commit): Promise<{
   readonly main: string
   readonly dispose: () => void
 }> {
-  const given = process.env['PROVISO_PREVIOUS']
+  const given = from === commit ? process.env['PROVISO_PREVIOUS'] : undefined
   if (given !== undefined) return { main: given, dispose: () => {} }
   // Inside the repository, so that packages resolve from there.
   const folder = mkdtempSync(join(root, 'node_modules', '.proviso-previous-'))
   try {
-    const packed = execFileSync('git', ['archive', commit, 'src', 'package.json', 'tsconfig.json'], {
+    const packed = execFileSync('git', ['archive', from, 'src', 'package.json', 'tsconfig.json'], {
       cwd: root,
       maxBuffer: 2 ** 28,
     })

@@ -52,21 +52,35 @@ export function createShownStore(store: Store, seal: ValueSeal): Store {
 
 function withSeal(store: Store, seal: ValueSeal): Store {
   const known = createRunSecrets()
+  // Sealing is synchronous: most runs have no known secrets, and share one sealer, which seals for the current run.
+  let current = ''
+  let isNew = false
+  const sealing: Sealing = {
+    seal: (text) => seal.seal(current, text),
+    onSecret: (secret) => {
+      isNew = known.add(current, secret) || isNew
+    },
+  }
+  const shared = createSealer(sealing)
+  const sealAll = (runId: string, events: readonly NewEvent[]): readonly NewEvent[] => {
+    current = runId
+    const hide = known.getHider(runId)
+    const sealer = hide ? createSealer({ ...sealing, hide }) : shared
+    const sealed = events.map((event) => sealEvent(event, sealer))
+    return sealed.some((event, index) => event !== events[index]) ? sealed : events
+  }
   /** Seals again if the events themselves have a new secret: it may be in a text before it. */
   const sealEvents = (runId: string, events: readonly NewEvent[]): readonly NewEvent[] => {
-    let isNew = false
-    const sealAll = () => {
-      const sealer = createSealer({
-        seal: (text) => seal.seal(runId, text),
-        hide: known.getHider(runId),
-        onSecret: (secret) => {
-          isNew = known.add(runId, secret) || isNew
-        },
-      })
-      return events.map((event) => sealEvent(event, sealer))
-    }
-    const sealed = sealAll()
-    return isNew ? sealAll() : sealed
+    isNew = false
+    const sealed = sealAll(runId, events)
+    return isNew ? sealAll(runId, events) : sealed
+  }
+  /** Returns the given write if its events have no secret. */
+  const sealWrite = <W extends { readonly runId: string; readonly events: readonly NewEvent[] }>(
+    write: W,
+  ) => {
+    const events = sealEvents(write.runId, write.events)
+    return events === write.events ? write : { ...write, events }
   }
   const open = <T>(runId: string, value: T): T =>
     openData(
@@ -79,8 +93,8 @@ function withSeal(store: Store, seal: ValueSeal): Store {
   const openRow = <T extends { readonly runId: string }>(row: T | undefined): T | undefined =>
     row && open(row.runId, row)
   const sealed: Pick<Store, 'create' | 'append' | Read> = {
-    create: (run) => store.create({ ...run, events: sealEvents(run.runId, run.events) }),
-    append: (append) => store.append({ ...append, events: sealEvents(append.runId, append.events) }),
+    create: (run) => store.create(sealWrite(run)),
+    append: (append) => store.append(sealWrite(append)),
     read: async (...given) => openRows(await store.read(...given)),
     head: async (...given) => openRow(await store.head(...given)),
     runs: async (...given) => openRows(await store.runs(...given)),

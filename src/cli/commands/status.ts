@@ -45,6 +45,7 @@ function describe({
   stuck,
   oldestAsk,
   processes,
+  limits,
   schedules,
 }: SystemStatus): string {
   const age = (time: number) => `${Math.max(0, Math.round((now - time) / 1_000))} s`
@@ -64,6 +65,31 @@ function describe({
         processes.map(({ owner, role, active, seenAt, startedAt, version, isAlive }) => [
           ...[owner, role, String(active), `${age(seenAt)} ago`, age(startedAt), version],
           isAlive ? 'alive' : 'silent',
+        ]),
+      ),
+    )
+  const circuits = processes
+    .filter(({ isAlive }) => isAlive)
+    .flatMap(({ owner, circuits: open = [] }) => open.map((circuit) => ({ ...circuit, owner })))
+  if (circuits.length > 0)
+    parts.push(
+      '',
+      table(
+        ['CIRCUIT', 'PROCESS', 'STATE', 'FAILURES', 'NEXT CALL'],
+        circuits.map(({ name, owner, state, failures, until }) => [
+          ...[name, owner, state, String(failures)],
+          until <= now ? 'now' : `in ${Math.ceil((until - now) / 1_000)} s`,
+        ]),
+      ),
+    )
+  if (limits.length > 0)
+    parts.push(
+      '',
+      table(
+        ['LIMIT', 'AT ONCE', 'IN A TIME', 'HELD', 'WANTED'],
+        limits.map(({ name, concurrency, rate, held, wanted }) => [
+          ...[name, String(concurrency ?? '-'), rate ? `${rate.count} in ${rate.perMs / 1_000} s` : '-'],
+          ...[String(held), String(wanted)],
         ]),
       ),
     )

@@ -34,6 +34,19 @@ describe('the tree', () => {
     ])
   })
 
+  it('cuts a name before what happens to the node, where a line is too long', () => {
+    const label = 'Boil the water in the very large kettle of the kitchen'
+    const detail = 'again at 10:00:00 UTC: invalid, must be object, but is null'
+    const nodes = [
+      node('boil', { label, status: 'waiting', attempts: 2, detail }),
+      node('next', { parent: 'boil', label: 'Short', status: 'running' }),
+    ]
+    const [line, next] = treeLines(nodes, { colors, now, width: 60 })
+    expect(line).toBe(`↻ Boil the water in the … (boil)  attempt 2, ${detail}`)
+    expect(next).toBe('└─ ▸ Short (next)')
+    expect(treeLines(nodes, { colors, now, width: 140 })[0]).toContain(`${label} (boil)`)
+  })
+
   it('keeps the nodes that need attention when not all fit', () => {
     const many = Array.from({ length: 50 }, (_, index) => node(`n${index}`))
     many[40] = node('n40', { status: 'error', detail: 'It broke' })

@@ -68,8 +68,9 @@ function treeScreen(progress: Progress): Screen {
   }
   process.stderr.on('resize', onResize)
   const draw = () => {
-    const lines = treeLines(progress.nodes(), { colors, now: Date.now(), rows: rowsLeft() })
-    show(lines.map((line) => cutLine(toTerminal(line), columns() - 1)))
+    const width = columns() - 1
+    const lines = treeLines(progress.nodes(), { colors, now: Date.now(), rows: rowsLeft(), width })
+    show(lines.map((line) => cutLine(toTerminal(line), width)))
   }
   // Notes go above the tree, which is drawn again below them.
   const stopBelow = showBelow({ hide: () => show([]), show: draw })

@@ -10,6 +10,8 @@ interface Drawing {
   readonly now: number
   /** Maximum number of lines; active nodes come first. Default: all. */
   readonly rows?: number
+  /** Cells of a line: where it is too narrow, names are cut before what happens to the node. Default: no limit. */
+  readonly width?: number
 }
 
 interface Mark {
@@ -36,7 +38,9 @@ const marks: Record<ShownStatus, Mark> = {
 export function treeLines(nodes: readonly NodeView[], drawing: Drawing): string[] {
   const placed = arrangeTree(nodes)
   const shown = choose(placed, drawing.rows ?? placed.length)
-  const lines = shown.map(({ node, branch }) => drawing.colors.dim(branch) + describe(node, drawing))
+  const lines = shown.map(
+    ({ node, branch }) => drawing.colors.dim(branch) + describe(node, drawing, branch.length),
+  )
   const left = placed.length - shown.length
   return left === 0 ? lines : [...lines, drawing.colors.dim(`… and ${left} more`)]
 }
@@ -60,17 +64,26 @@ export function traceLine({ nodeId, payload }: JournalEvent<'log'>, colors: Colo
   return `${colors.dim('·')} ${whose}${payload.event}${colors.dim(oneLine(said.map((each) => ` ${each}`).join(''), 200))}`
 }
 
-function describe(node: NodeView, { colors, now }: Drawing): string {
+function describe(node: NodeView, { colors, now, width }: Drawing, indent: number): string {
   const { sign, color } = marks[node.status]
-  const name =
-    node.status === 'pending' || node.status === 'skipped' || node.status === 'cancelled'
-      ? colors.dim(getName(node))
-      : getName(node)
-  return `${colors[color](sign)} ${name}${colors.dim(facts(node, now))}`
+  const details = facts(node, now)
+  const whole = getName(node)
+  const isTooLong = width !== undefined && indent + whole.length + details.length + 2 > width
+  const name = isTooLong ? getName(node, Math.max(shortestName, Math.floor(width / 2) - indent)) : whole
+  const isDim = node.status === 'pending' || node.status === 'skipped' || node.status === 'cancelled'
+  return `${colors[color](sign)} ${isDim ? colors.dim(name) : name}${colors.dim(details)}`
 }
 
-function getName({ id, label }: NodeView): string {
-  return label === undefined || label === id ? oneLine(id, 60) : `${oneLine(label, 60)} (${oneLine(id, 40)})`
+/** Characters of a name that are kept, however narrow the terminal is. */
+const shortestName = 16
+
+/** The label and the id, which errors and commands use; the label is cut first. */
+function getName({ id, label }: NodeView, most = 103): string {
+  if (label === undefined || label === id) return oneLine(id, Math.min(60, most))
+  const own = ` (${oneLine(id, 40)})`
+  return own.length + 8 > most
+    ? oneLine(id, most)
+    : `${oneLine(label, Math.min(60, most - own.length))}${own}`
 }
 
 function facts(node: NodeView, now: number): string {

@@ -1,12 +1,13 @@
 /** Renders a proof as a page of text for `proviso prove`, and its findings as lines for every command. */
 
 import type { Cause, Diagnostic, DiagnosticBundle } from '../../domain/diagnostic.ts'
+import type { Verdict } from '../../domain/plan/proof-rows.ts'
 import type { RaoRow } from '../../domain/plan/rao-rows.ts'
 import { type Choice, diagnosticTable, isConsequence } from '../../plan/index.ts'
 import { treeLines } from '../live/tree-lines.ts'
 import { oneLine } from '../one-line.ts'
 import type { Colors } from '../print.ts'
-import type { ProofView, Verdict, VerdictRow } from './proof-view.ts'
+import type { NamedRow, ProofView } from './proof-view.ts'
 
 interface Mark {
   readonly sign: string
@@ -60,7 +61,7 @@ function section(title: string, lines: readonly string[]): string[] {
   return lines.length === 0 ? [] : [title, ...lines.map((line) => `  ${line}`)]
 }
 
-function rowLine({ name, verdict, by, text }: VerdictRow, colors: Colors): string {
+function rowLine({ name, verdict, by, text }: NamedRow, colors: Colors): string {
   const { sign, color, word } = verdictMarks[verdict]
   const said = text === undefined ? '' : `  ${oneLine(text, 200)}`
   const isMissing = by === '' || verdict === 'missing'

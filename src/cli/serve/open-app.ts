@@ -6,6 +6,7 @@ import { type App, type AppOptions, createApp, fallbackModel, openStore } from '
 import { pick } from '../../base/json.ts'
 import { systemClock } from '../../base/time/clock.ts'
 import type { Store } from '../../domain/ports/store.ts'
+import { readLimits } from '../../engine/limits/limit-rules.ts'
 import { announceProcess, type ProcessInfo } from '../../engine/status.ts'
 import { commaList, type EnvConfig, readEnv } from '../../env.ts'
 import type { Config } from '../../pipeline/index.ts'
@@ -88,6 +89,7 @@ export async function withApp(
       untrustedSchemas: true,
       ...options,
       ...chosen,
+      limits: { ...readFleetLimits(config), ...chosen.limits },
       store,
       owner,
       onCrash: reportCrash,
@@ -96,6 +98,7 @@ export async function withApp(
     const announced = await announceProcess(store.records.documents, {
       ...{ owner, role, host: hostname(), pid: process.pid, version: version(), clock: systemClock },
       active: () => app.active,
+      circuits: () => app.circuits(),
       onError: (cause) => reportCrash('', cause),
     })
     const retention = startRetention(store, config.serve.retention, (cause) => reportCrash('', cause))
@@ -154,6 +157,18 @@ async function createOptions(
     ...(work.mcp && { mcp: work.mcp, onMcpLog: printMcpLog }),
   }
   return { options, notes: [note, planned.note] }
+}
+
+function readFleetLimits({ serve: { limits } }: Config): NonNullable<AppOptions['limits']> {
+  const { capabilities, tenants, models, circuitFailures: failures, circuitSeconds } = limits
+  return {
+    fleet: {
+      capabilities: readLimits(capabilities),
+      tenants: readLimits(tenants),
+      models: readLimits(models),
+    },
+    circuits: failures === 0 ? false : { failures, openMs: circuitSeconds * 1_000 },
+  }
 }
 
 function warnClearSecret(): void {

@@ -19,6 +19,7 @@ import {
   type ParseNounOptions,
   repeatIssues,
   settle,
+  shareParsed,
 } from '../parse/parsed.ts'
 import { plainCopy } from '../parse/plain-copy.ts'
 import { type Draft, type DraftNode, givenNames, isIterated } from '../plan.ts'
@@ -90,17 +91,20 @@ function checkOptIn(data: Data, at: Pointer): ParseIssue[] {
  */
 export function parseDraft(given: unknown, options: ParseNounOptions = {}): Parsed<Draft> {
   const copy = plainCopy(given)
-  if (!copy.ok) return { ok: false, issues: [copy.issue], warnings: [] }
+  return copy.ok ? parsePlain(copy.value, options) : { ok: false, issues: [copy.issue], warnings: [] }
+}
+
+const parsePlain = shareParsed((value, options): Parsed<Draft> => {
   const findings: FoundIssues = {
-    issues: checkNoun(draftSchema, copy.value, 'Remove it, or put it into metadata').map(explainBinding),
+    issues: checkNoun(draftSchema, value, 'Remove it, or put it into metadata').map(explainBinding),
     warnings: [],
   }
   if (findings.issues.length > 0) return { ok: false, ...findings }
   // The schema has said that it is one.
-  const draft = copy.value as unknown as Draft
+  const draft = value as unknown as Draft
   findings.issues.push(...nodeIssues(draft, '', options))
   return settle(findings, () => draft)
-}
+})
 
 /** A constant that is bound as it is. */
 function explainBinding(issue: ParseIssue): ParseIssue {

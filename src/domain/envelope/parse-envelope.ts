@@ -20,6 +20,7 @@ import {
   type ParseNounOptions,
   repeatIssues,
   settle,
+  shareParsed,
 } from '../parse/parsed.ts'
 import { plainCopy } from '../parse/plain-copy.ts'
 import { withFacts } from '../policy/migrate-policies.ts'
@@ -46,7 +47,7 @@ export function parseEnvelope(given: unknown, options: ParseNounOptions = {}): P
   findings.issues.push(...modelSettingsIssues(own(copy.value, 'modelSettings'), '/modelSettings'))
   const policies = parsePolicies(own(copy.value, 'policies'), options)
   addBelow(findings, '/policies', policies)
-  const contract = parseContract(own(copy.value, 'outputContract') ?? null, options)
+  const contract = parsePlainContract((own(copy.value, 'outputContract') ?? null) as Json, options)
   if (own(copy.value, 'outputContract') !== undefined) addBelow(findings, '/outputContract', contract)
   if (!policies.ok || !contract.ok || findings.issues.length > 0) return { ok: false, ...findings }
   // The schema has said that it is one.
@@ -80,6 +81,7 @@ const outline = {
 
 /** What a goal says and a constraint says too is one constraint. */
 function withGoals(contract: OutputContract, goals: readonly Constraint[]): OutputContract {
+  if (goals.length === 0) return contract
   const constraints = new Map(contract.constraints.map((constraint) => [constraint.constraintId, constraint]))
   for (const goal of goals) if (!constraints.has(goal.constraintId)) constraints.set(goal.constraintId, goal)
   return { ...contract, constraints: [...constraints.values()] }
@@ -166,15 +168,18 @@ function withPath(names: Json, path: string): Json {
 /** Checks a contract and fills its defaults. Never throws. */
 export function parseContract(given: unknown, options: ParseNounOptions = {}): Parsed<OutputContract> {
   const copy = plainCopy(given)
-  if (!copy.ok) return { ok: false, issues: [copy.issue], warnings: [] }
-  if (isBareSchema(copy.value)) return { ok: false, issues: [bareSchema], warnings: [] }
+  return copy.ok ? parsePlainContract(copy.value, options) : { ok: false, issues: [copy.issue], warnings: [] }
+}
+
+const parsePlainContract = shareParsed((value, options): Parsed<OutputContract> => {
+  if (isBareSchema(value)) return { ok: false, issues: [bareSchema], warnings: [] }
   const findings: FoundIssues = {
-    issues: checkNoun(contractSchema, copy.value, 'Put wishes about the form into hints'),
+    issues: checkNoun(contractSchema, value, 'Put wishes about the form into hints'),
     warnings: [],
   }
   if (findings.issues.length > 0) return { ok: false, ...findings }
   // The schema has said that it is one.
-  const contract = copy.value as unknown as GivenContract
+  const contract = value as unknown as GivenContract
   const constraints = (contract.constraints ?? []).map(identified)
   findings.issues.push(
     ...checkSchema(contract.schema, '/schema'),
@@ -187,7 +192,7 @@ export function parseContract(given: unknown, options: ParseNounOptions = {}): P
   )
   findings.warnings.push(...missingLevels(contract))
   return settle(findings, () => ({ ...contract, constraints }))
-}
+})
 
 /** The usual first mistake: the schema in the place of the contract that holds it. One issue says it, not one for every keyword. */
 function isBareSchema(value: Json): boolean {

@@ -46,18 +46,42 @@ export function toFrame(event: JournalEvent, correlationId: string, redactor: Re
   const message = event.message ?? describeEvent(event)
   const payload = toPayload(event)
   const provenance = 'facetProvenance' in event.payload ? event.payload.facetProvenance : undefined
-  return {
+  // Member by member, in the order in which clients read them: this runs for every event of every stream.
+  const frame: Record<string, unknown> = {
     type,
     id: seq,
-    timestamp: new Date(at).toISOString(),
-    payload: type === 'complete' ? ended(payload, redactor) : redactor.value(payload),
-    ...(message !== undefined && { message: redactor.value(message) as string }),
-    runId,
-    ...(nodeId !== undefined && { nodeId }),
-    planVersion,
-    correlationId,
-    ...(provenance && { facetProvenance: provenance }),
+    timestamp: toTimestamp(at),
+    payload: redactPayload(type, payload, redactor),
   }
+  if (message !== undefined) frame['message'] = redactor.value(message)
+  frame['runId'] = runId
+  if (nodeId !== undefined) frame['nodeId'] = nodeId
+  frame['planVersion'] = planVersion
+  frame['correlationId'] = correlationId
+  if (provenance) frame['facetProvenance'] = provenance
+  return frame as unknown as Frame
+}
+
+/** The last time that was formatted: all events of one append have the same. */
+let latest = { at: 0, text: new Date(0).toISOString() }
+
+function toTimestamp(at: number): string {
+  if (latest.at !== at) latest = { at, text: new Date(at).toISOString() }
+  return latest.text
+}
+
+/** Payloads of plans without secrets, by redactor: runs with the same draft share them. */
+const plainPlans = new WeakMap<Redactor, WeakSet<object>>()
+
+function redactPayload(type: EventType, payload: object, redactor: Redactor): unknown {
+  if (type === 'complete') return ended(payload, redactor)
+  if (type !== 'plan_generated') return redactor.value(payload)
+  const plain = plainPlans.get(redactor) ?? new WeakSet()
+  plainPlans.set(redactor, plain)
+  if (plain.has(payload)) return payload
+  const redacted = redactor.value(payload)
+  if (redacted === payload) plain.add(payload)
+  return redacted
 }
 
 /** What leaves otherwise than it is kept; everything else leaves as it is. */

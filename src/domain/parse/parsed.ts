@@ -8,6 +8,7 @@ import { ProvisoError } from '../../base/errors/error.ts'
 import type { Issue } from '../../base/errors/issue.ts'
 import { isObject, type Json } from '../../base/json.ts'
 import { child, type Pointer, tokens } from '../../base/pointer.ts'
+import { createTextCache, type TextCache } from '../../base/text-cache.ts'
 import { listMembers, project } from '../../schema/build/project.ts'
 import { compileSchema } from '../../schema/compile/compile.ts'
 import { describe } from '../../schema/describe.ts'
@@ -25,6 +26,8 @@ export interface ParseNounOptions {
    * operator, or a boolean), because the operators belong to the module `schema`.
    */
   readonly checkCondition?: (condition: Json) => readonly Issue<ConditionIssueCode>[]
+  /** Equal contracts, policies and drafts may be one object, which is frozen. Default false. */
+  readonly isShared?: boolean
 }
 
 /** What a parser has found on its way; it grows until the parser is done. */
@@ -52,6 +55,38 @@ export function settle<T>({ issues, warnings }: FoundIssues, value: () => T): Pa
 export function below<Code extends string>(pointer: Pointer, issue: Issue<Code>): Issue<Code> {
   if (pointer === '' || !('pointer' in issue.at)) return issue
   return { ...issue, at: { pointer: pointer + issue.at.pointer } }
+}
+
+/**
+ * Wraps a parser of plain JSON: with `isShared`, an equal value is parsed once. Callers send the same contracts, policies and
+ * drafts with every run, and what is the same object is also compiled, proved, sealed and hashed once.
+ */
+export function shareParsed<T>(
+  parse: (value: Json, options: ParseNounOptions) => Parsed<T>,
+): (value: Json, options: ParseNounOptions) => Parsed<T> {
+  // Another check of conditions may find other issues.
+  const byCheck = new WeakMap<object, TextCache<Parsed<T>>>()
+  return (value, options) => {
+    if (!options.isShared) return parse(value, options)
+    const check = options.checkCondition ?? checkForm
+    const known = byCheck.get(check) ?? createTextCache<Parsed<T>>()
+    byCheck.set(check, known)
+    const text = JSON.stringify(value)
+    const found = known.get(text)
+    if (found !== undefined) return found
+    const parsed = parse(value, options)
+    // What is refused is corrected, and does not come again.
+    if (parsed.ok) known.set(text, frozen(parsed))
+    return parsed
+  }
+}
+
+/** Frozen, because a program that changed the value of one run would change those of others. */
+function frozen<T>(value: T): T {
+  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value
+  Object.freeze(value)
+  for (const member of Object.values(value)) frozen(member)
+  return value
 }
 
 // Checks lists for duplicate names.

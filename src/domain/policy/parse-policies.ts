@@ -13,6 +13,7 @@ import {
   type ParseNounOptions,
   repeatIssues,
   settle,
+  shareParsed,
 } from '../parse/parsed.ts'
 import { plainCopy } from '../parse/plain-copy.ts'
 import { isRaoPolicy, type Policies } from '../policy.ts'
@@ -64,23 +65,24 @@ export interface ParsedPolicies {
  */
 export function parsePolicies(given: unknown = {}, options: ParseNounOptions = {}): Parsed<ParsedPolicies> {
   const copy = plainCopy(given)
-  if (!copy.ok) return { ok: false, issues: [copy.issue], warnings: [] }
-  const migration = migratePolicies(copy.value)
-  const refused = [...migration.issues, ...(isObject(copy.value) ? refuseUnknown(copy.value) : [])]
-  const shape = checkNoun(policySchema, copy.value, 'Remove it').filter(
-    (issue) => !isReported(issue, refused),
-  )
+  return copy.ok ? parsePlain(copy.value, options) : { ok: false, issues: [copy.issue], warnings: [] }
+}
+
+const parsePlain = shareParsed((value, options): Parsed<ParsedPolicies> => {
+  const migration = migratePolicies(value)
+  const refused = [...migration.issues, ...(isObject(value) ? refuseUnknown(value) : [])]
+  const shape = checkNoun(policySchema, value, 'Remove it').filter((issue) => !isReported(issue, refused))
   const findings: FoundIssues = {
     issues: [
       ...refused,
       ...shape.map((issue) => asGiven(issue, migration.moved)),
-      ...nearMisses(directivesIn(copy.value), directiveKeys, '/planner/directives'),
+      ...nearMisses(directivesIn(value), directiveKeys, '/planner/directives'),
     ],
     warnings: [...migration.warnings],
   }
   if (findings.issues.length > 0) return { ok: false, ...findings }
   // The schema has said that it is one.
-  const policies = copy.value as GivenPolicies
+  const policies = value as GivenPolicies
   const runtime = (policies.runtime ?? []).map(
     (policy) => ({ ...policy, enabled: policy.enabled ?? true }) as Policies['runtime'][number],
   )
@@ -108,7 +110,7 @@ export function parsePolicies(given: unknown = {}, options: ParseNounOptions = {
     },
     inputs: flat.inputs,
   }))
-}
+})
 
 interface GivenPolicies
   extends Partial<Pick<Policies, 'planner' | 'onNodeFail' | 'rejectAction' | 'approvers'>> {

@@ -14,6 +14,7 @@ const documentKinds = [
   'memory',
   'schedule',
   'process',
+  'limit',
 ] as const
 
 export type DocumentKind = (typeof documentKinds)[number]

@@ -91,6 +91,9 @@ export interface RunQuery {
   /** Only runs that have cost at least, or at most, this much so far; a run without a known cost counts as 0. */
   readonly minCostUsd?: number
   readonly maxCostUsd?: number
+  /** Only runs in which this node has called a model, or in which this model was called; with both, by the same attempt. */
+  readonly nodeId?: string
+  readonly model?: string
   readonly limit?: number
   /** The order: newest first (default), or the most expensive first. */
   readonly sort?: 'created' | 'cost'

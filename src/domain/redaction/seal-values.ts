@@ -105,8 +105,8 @@ function sealPayload({ type, payload }: NewEvent, sealer: Sealer): unknown {
     if (openMembers.has(name)) return member
     if (name === 'envelope') return sealEnvelope(member, sealer)
     // Checked when the event was made.
-    if (name === 'draft') return sealGraph(member as Draft | null, sealer)
-    if (name === 'plan') return sealPlan(member as Plan | null, sealer)
+    if (name === 'draft' || name === 'plan')
+      return onceForShared(member, sealer, () => sealGraph(member as Draft | Plan | null, sealer))
     if (name === 'schema' && type === 'hitl_request') return sealer.shapes(member)
     return sealMember(name, member, sealer)
   })
@@ -118,7 +118,7 @@ function sealMember(name: string, member: unknown, sealer: Sealer): unknown {
 
 function sealEnvelope(envelope: unknown, sealer: Sealer): unknown {
   return mapMembers(envelope, (name, member) => {
-    if (name === 'outputContract') return sealer.shapes(member)
+    if (name === 'outputContract') return onceForShared(member, sealer, () => sealer.shapes(member))
     if (name !== 'metadata') return sealMember(name, member, sealer)
     return mapMembers(member, (key, value) =>
       // Runs are found by these.
@@ -141,15 +141,15 @@ const schemaMembers: ReadonlySet<string> = new Set([
   'retry',
 ])
 
-/** Plans without secrets: runs of the same draft share one plan, which never changes. */
-const plainPlans = new WeakSet<Plan>()
+/** Drafts, plans and contracts without secrets: runs share them, and they never change. */
+const plain = new WeakSet<object>()
 
-function sealPlan(plan: Plan | null, sealer: Sealer): unknown {
+function onceForShared(value: unknown, { isRunSpecific }: Sealer, seal: () => unknown): unknown {
   // A run that is resumed keeps its plan: its event has none.
-  if (plan === null || sealer.isRunSpecific) return sealGraph(plan, sealer)
-  if (plainPlans.has(plan)) return plan
-  const sealed = sealGraph(plan, sealer)
-  if (sealed === plan) plainPlans.add(plan)
+  if (isRunSpecific || typeof value !== 'object' || value === null) return seal()
+  if (plain.has(value)) return value
+  const sealed = seal()
+  if (sealed === value) plain.add(value)
   return sealed
 }
 

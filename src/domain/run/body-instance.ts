@@ -28,6 +28,21 @@ export function isInItem(nodeId: string): boolean {
   return /\[\d+\]\./.test(nodeId)
 }
 
+/**
+ * Whether the other node is in another item of a map that both are in, or is the map itself, which keeps what its finished items
+ * have read: items of one map read nothing of each other.
+ */
+export function isApartInMap(nodeId: string, other: string): boolean {
+  if (nodeId.startsWith(`${other}[`)) return true
+  const [one, two] = [nodeId.split(itemEnd), other.split(itemEnd)]
+  const nth = one.findIndex((part, index) => part !== two[index])
+  const map = one[nth]?.match(item)?.[1]
+  return map !== undefined && map === two[nth]?.match(item)?.[1]
+}
+
+const itemEnd = /(?<=\[\d+\])(?=\.)/
+const item = /^(.*)\[\d+\]$/
+
 interface InstanceContext {
   readonly instance: string
   readonly given: { readonly [name: string]: Json }

@@ -182,7 +182,7 @@ const appliers: Appliers = {
     const node = getNode(state, event)
     if (node.attempt?.attempt !== event.payload.attempt || node.status !== 'running') return
     const { usage, outcome, interrupted } = event.payload
-    node.attempt = { ...node.attempt, result: event.payload, endedAt: event.at }
+    node.attempt = joined(node.attempt, { result: event.payload, endedAt: event.at })
     const tokens = (usage.inputTokens ?? 0) + (usage.outputTokens ?? 0)
     // The run pays for all that an attempt without an end may have used; the limits of its node do not, lest a crash use them up.
     const unknown = outcome === 'outcome_unknown'

@@ -68,11 +68,13 @@ export function modelSettingsIssues(given: unknown, at = ''): ParseIssue[] {
 
 /** Later settings replace earlier ones, member by member; options of a provider name by name. */
 export function mergeModelSettings(...blocks: readonly (ModelSettings | undefined)[]): ModelSettings {
-  return blocks.reduce<ModelSettings>((under, over) => {
-    if (!over) return under
-    const options = mergeOptions(under.providerOptions, over.providerOptions)
-    return { ...under, ...over, ...(options && { providerOptions: options }) }
-  }, {})
+  let merged: ModelSettings = {}
+  for (const block of blocks) {
+    if (!block) continue
+    const options = mergeOptions(merged.providerOptions, block.providerOptions)
+    merged = { ...merged, ...block, ...(options && { providerOptions: options }) }
+  }
+  return merged
 }
 
 function mergeOptions(

@@ -25,7 +25,7 @@ it('a tenant with thousands of due runs does not delay the claim of the runs of 
       own: undefined,
       excludedRuns: () => [],
       actors: new Map(),
-      room: () => 1_000,
+      freeSlots: () => 1_000,
       onClaim({ tenant }) {
         order.push(tenant)
         if (order.length < due + 40) return
@@ -94,7 +94,7 @@ function createHeldPoller(store: Store, onClaim: (claim: Claim) => void) {
     own: undefined,
     excludedRuns: () => [],
     actors: new Map(),
-    room: () => 1_000,
+    freeSlots: () => 1_000,
     onClaim,
     onLeaseLost: () => {},
     onError: (cause) => expect.unreachable(String(cause)),

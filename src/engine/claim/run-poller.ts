@@ -18,7 +18,7 @@ interface RunPollerOptions {
   /** The active runs of this process. */
   readonly actors: ReadonlyMap<string, Actor>
   /** Free slots for attempts; below zero: how many runs wait for one. */
-  readonly room: () => number
+  readonly freeSlots: () => number
   /** Called with each claimed run. */
   readonly onClaim: (claim: Claim) => void
   /** Called when another process has claimed the run. */
@@ -50,7 +50,7 @@ const lookPauseMs = 1_000
 const shortestPause = 50
 
 export function createRunPoller(options: RunPollerOptions): RunPoller {
-  const { store, clock, owner, leaseMs, pollMs, placements, own } = options
+  const { store, clock, leaseMs, pollMs, placements, own } = options
   let opened = false
   let closed = false
   let polling: Promise<void> | undefined
@@ -83,24 +83,7 @@ export function createRunPoller(options: RunPollerOptions): RunPoller {
     else wakeAt(Math.max(clock.now(), lastPollAt + shortestPause))
   }
 
-  /**
-   * How many runs to claim: no more than a page beyond the free slots. The others stay in the store, where other processes
-   * claim them, and where runs of high priority come first.
-   */
-  const getLimit = () => {
-    if (own) return claimSize
-    let unread = 0
-    for (const actor of options.actors.values()) if (actor.isUnread) unread++
-    return Math.min(claimSize, options.room() + claimSize - unread)
-  }
-
-  const claim = async (limit: number, exceptTenants: readonly string[] = []): Promise<Claim[]> => {
-    const except = options.excludedRuns()
-    if (!own) return store.claim({ owner, leaseMs, limit, except, exceptTenants, placements })
-    const wanted = [...own].filter((runId) => !except.includes(runId))
-    const claims = wanted.map((runId) => store.claim({ owner, leaseMs, limit: 1, runId, placements }))
-    return (await Promise.all(claims)).flat()
-  }
+  const claim = createClaim(options)
 
   /** Reports claims; claims that arrive after `close` are released, so that another process need not wait for their leases. */
   const takeClaims = async (claims: readonly Claim[]): Promise<void> => {
@@ -112,19 +95,12 @@ export function createRunPoller(options: RunPollerOptions): RunPoller {
     await Promise.all(late.map(({ runId, lease }) => store.release(runId, lease)))
   }
 
-  let [pages, lookedAt] = [0, Number.NEGATIVE_INFINITY]
-  const isLookDue = () => {
-    pages++
-    if (pages < pagesPerLook && clock.now() - lookedAt < lookPauseMs) return false
-    pages = 0
-    lookedAt = clock.now()
-    return true
-  }
+  const isLookDue = createLookPace(clock)
 
   const poll = async () => {
     try {
       for (let full = true; full && !closed; ) {
-        const limit = getLimit()
+        const limit = getClaimLimit(options)
         if (limit <= 0) {
           wakeAt(clock.now() + shortestPause)
           return
@@ -180,5 +156,38 @@ async function renewLeases({ store, owner, leaseMs, actors, onLeaseLost }: RunPo
       actor.stop()
       onLeaseLost(actor)
     } else if (actors.get(actor.runId) === actor) actor.notify(seq)
+  }
+}
+
+/**
+ * How many runs to claim: no more than a page beyond the free slots. The others stay in the store, where other processes claim
+ * them, and where runs of high priority come first.
+ */
+function getClaimLimit({ own, actors, freeSlots }: RunPollerOptions): number {
+  if (own) return claimSize
+  let unloaded = 0
+  for (const actor of actors.values()) if (actor.isUnloaded) unloaded++
+  return Math.min(claimSize, freeSlots() + claimSize - unloaded)
+}
+
+function createClaim({ store, owner, leaseMs, placements, own, excludedRuns }: RunPollerOptions) {
+  return async (limit: number, exceptTenants: readonly string[] = []): Promise<Claim[]> => {
+    const except = excludedRuns()
+    if (!own) return store.claim({ owner, leaseMs, limit, except, exceptTenants, placements })
+    const wanted = [...own].filter((runId) => !except.includes(runId))
+    const claims = wanted.map((runId) => store.claim({ owner, leaseMs, limit: 1, runId, placements }))
+    return (await Promise.all(claims)).flat()
+  }
+}
+
+/** Returns whether runs of other tenants are claimed after this page. */
+function createLookPace({ now }: Pick<Clock, 'now'>): () => boolean {
+  let [pages, checkedAt] = [0, Number.NEGATIVE_INFINITY]
+  return () => {
+    pages++
+    if (pages < pagesPerLook && now() - checkedAt < lookPauseMs) return false
+    pages = 0
+    checkedAt = now()
+    return true
   }
 }

@@ -35,7 +35,7 @@ const mostFacts = 1_000_000
 export function decideUntilIdle(
   state: RunState,
   context: DecisionContext,
-  given: { readonly happened: readonly NewEvent[]; readonly takeSlot: (capabilityId: string) => boolean },
+  given: { readonly happened: readonly NewEvent[]; readonly takeSlot: TakeSlot },
 ): Decisions {
   const events: NewEvent[] = []
   const starts: Start[] = []
@@ -76,8 +76,11 @@ export function decideUntilIdle(
   }
 }
 
+/** `hasAlternate`: the node has another capability to call after this one. */
+export type TakeSlot = (capabilityId: string, hasAlternate: boolean) => boolean
+
 interface Starting {
-  readonly takeSlot: (capabilityId: string) => boolean
+  readonly takeSlot: TakeSlot
   readonly take: (facts: readonly NewEvent[]) => void
   readonly starts: Start[]
   readonly missing: string[]
@@ -104,7 +107,8 @@ function startReady(
       return 'decided'
     }
     if (state.running.size >= most) return 'done'
-    if (!takeSlot(decision.start.capabilityId)) return 'atCapacity'
+    const hasAlternate = node.candidate < (node.node.alternates?.length ?? 0)
+    if (!takeSlot(decision.start.capabilityId, hasAlternate)) return 'atCapacity'
     take(decision.start.events)
     starts.push(decision.start)
   }

@@ -10,6 +10,7 @@ import { defaultLimits } from '../../domain/loop/agent-settings.ts'
 import { isIterated, outputContractFor, withFacets } from '../../domain/plan.ts'
 import { findRaoContract, isRaoError } from '../../domain/rao/rao-contract.ts'
 import { createRedactor } from '../../domain/redaction/redact.ts'
+import { isApartInMap } from '../../domain/run/body-instance.ts'
 import { assembleInputs, describeSource } from '../../domain/run/bound-values.ts'
 import {
   earlierCall,
@@ -258,7 +259,10 @@ function iteratedFacts(
   return [startFact(state, context, node), nodeError(state, context, node, { outcome: 'rejected', ...count })]
 }
 
-/** Whether the run has read untrusted content that no person has approved (DECISIONS 31). */
+/**
+ * Whether the run has read untrusted content that no person has approved (DECISIONS 31). Items of one map read nothing of
+ * each other: whether a person is asked about one does not depend on how many run at once.
+ */
 export function needsApproval(
   state: RunState,
   node: NodeState,
@@ -266,6 +270,7 @@ export function needsApproval(
 ): boolean {
   if (state.envelope.policies.planner.directives?.sideEffects === 'allow') return false
   for (const other of state.nodes.values()) {
+    if (isApartInMap(node.node.id, other.node.id)) continue
     for (const read of other.unapproved ?? []) if (context.capability(read)?.untrusted ?? true) return true
     if (other === node || other.status !== 'completed' || other.completed?.person !== undefined) continue
     const capabilityId = other.completed?.capabilityId

@@ -77,7 +77,7 @@ export interface Actor {
   /** Whether a turn, a call or a draft is in progress, or a result is not written. */
   readonly busy: boolean
   /** Whether its journal is not read yet: it may need slots. */
-  readonly isUnread: boolean
+  readonly isUnloaded: boolean
   /** The calls that were in flight last. */
   readonly calls: readonly AttemptRef[]
   /** Something may have changed: takes a turn, or another one after the current. */

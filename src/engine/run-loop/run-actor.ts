@@ -14,7 +14,7 @@ import type { Append, AppendResult, HeadUpdate, Lease } from '../../domain/ports
 import { fold } from '../../domain/run/fold.ts'
 import type { RunState } from '../../domain/run.ts'
 import { type AttemptLocation, orphanFacts } from '../decide/decide.ts'
-import { type Decisions, decideUntilIdle } from '../decide/decide-until-idle.ts'
+import { type Decisions, decideUntilIdle, type TakeSlot } from '../decide/decide-until-idle.ts'
 import type { CallInFlight, DecisionContext } from '../events.ts'
 import {
   type ActorState,
@@ -43,6 +43,7 @@ export function createActor(runId: string, context: ActorContext, origin: Origin
   let planning: AbortController | undefined
   let cancelTimer = () => {}
   const wake = () => dispatch({ kind: 'wake' })
+  const endTurn = () => dispatch({ kind: 'turn-ended' })
 
   const handlers: { readonly [K in Effect['kind']]: Handler<K> } = {
     read: () => storage.read(runId),
@@ -60,9 +61,9 @@ export function createActor(runId: string, context: ActorContext, origin: Origin
         ...(state.run && { tenant: state.run.tenant, priority: getPriority(state.run.envelope) }),
       }),
     'release-slots'({ capabilityIds }) {
-      for (const capabilityId of capabilityIds) slots.release(capabilityId)
+      for (const capabilityId of capabilityIds) slots.release(capabilityId, state.run?.tenant)
     },
-    'occupy-slot': ({ capabilityId }) => slots.occupy(capabilityId),
+    'occupy-slot': ({ capabilityId }) => slots.occupy(capabilityId, state.run?.tenant),
     call: calls.start,
     interrupt: ({ calls: over }) => calls.interrupt(over),
     'abandon-calls': calls.abandon,
@@ -84,7 +85,7 @@ export function createActor(runId: string, context: ActorContext, origin: Origin
       else void context.turn().then(() => dispatch({ kind: 'paced' }))
     },
     'end-turn'() {
-      void Promise.resolve().then(() => dispatch({ kind: 'turn-ended' }))
+      void nextMicrotask.then(endTurn)
     },
     'stop-waiting'() {
       cancelTimer()
@@ -117,7 +118,7 @@ export function createActor(runId: string, context: ActorContext, origin: Origin
     get busy() {
       return isBusy(state)
     },
-    get isUnread() {
+    get isUnloaded() {
       return state.run === undefined
     },
     wake,
@@ -126,6 +127,8 @@ export function createActor(runId: string, context: ActorContext, origin: Origin
   }
   return actor
 }
+
+const nextMicrotask = Promise.resolve()
 
 /** Takes one input at a time: inputs that arrive while effects are carried out wait until these are done. */
 function createQueue(take: Dispatch, now: () => number): Dispatch {
@@ -165,14 +168,25 @@ function createStorage(context: ActorContext, origin: Origin, dispatch: Dispatch
   let catalog = origin.kind === 'claimed' ? context.updateCatalog?.(origin.tenant) : undefined
   const fail = (cause: unknown) => toFailure(cause, clock.now())
   const failed = (cause: unknown) => dispatch(fail(cause))
+  /** Dispatches the answer of the store. One callback instead of a chain of them: this runs for every write. */
+  const answerTo = <T>(written: Promise<T>, toInput: (answer: T) => Input) =>
+    void written.then((answer) => {
+      let input: Input
+      try {
+        input = toInput(answer)
+      } catch (cause) {
+        input = fail(cause)
+      }
+      dispatch(input)
+    }, failed)
   return {
     read(runId: string) {
       const tenant = origin.kind === 'claimed' ? origin.tenant : origin.state.tenant
-      const reading = context.reads.read(tenant, async () => {
-        const run = await readRun(context, runId)
-        await catalog
-        catalog = undefined
-        return run
+      const registered = catalog
+      catalog = undefined
+      const reading = context.reads.read(tenant, () => {
+        const read = readRun(context, runId)
+        return registered ? Promise.all([read, registered]).then(([run]) => run) : read
       })
       reading.then((run) => dispatch({ kind: 'read', run }), failed)
     },
@@ -184,14 +198,14 @@ function createStorage(context: ActorContext, origin: Origin, dispatch: Dispatch
         onAppended(run, events)
         return { kind: 'written', result: 'created' }
       }
-      origin.create(events, head).then(onCreated).catch(fail).then(dispatch)
+      answerTo(origin.create(events, head), onCreated)
     },
     append(run: RunState, append: Append) {
       const onWritten = ({ kind }: AppendResult): Input => {
         if (kind === 'appended') onAppended(run, append.events)
         return { kind: 'written', result: kind }
       }
-      store.append(append).then(onWritten).catch(fail).then(dispatch)
+      answerTo(store.append(append), onWritten)
     },
     release(runId: string, lease: Lease) {
       store.release(runId, lease).then(() => dispatch({ kind: 'released' }), failed)
@@ -223,7 +237,8 @@ function decideTurn(
   }: { readonly run: RunState; readonly isReread: boolean; readonly decisionContext: DecisionContext },
   { slots, planAtHand }: Pick<ActorContext, 'slots' | 'planAtHand'>,
 ): Decisions {
-  const takeSlot = (capabilityId: string) => slots.take(state.runId, capabilityId)
+  const takeSlot: TakeSlot = (capabilityId, hasAlternate) =>
+    slots.take(state.runId, capabilityId, { tenant: run.tenant, hasAlternate })
   const decideAfter = (happened: readonly NewEvent[]) =>
     decideUntilIdle(run, decisionContext, { happened, takeSlot })
   let done = decideAfter([
@@ -277,7 +292,7 @@ function createCalls({ perform, slots, onLateResult }: ActorContext, runId: stri
     const ref = { nodeId, attempt, planVersion }
     const logs: Ended['logs'][number][] = []
     const stop = createStop()
-    const release = once(() => slots.release(start.capabilityId))
+    const release = once(() => slots.release(start.capabilityId, run.tenant))
     const flight: Flight = { ref, stop, release, spent: { calls: 1 }, isInterrupted: false }
     flights.set(nodeId, flight)
     const work: Work = {

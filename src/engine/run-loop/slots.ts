@@ -5,6 +5,7 @@
  * one slot per turn: a tenant with hundreds of runs waits for itself.
  */
 import type { Priority } from '../../domain/placement.ts'
+import type { Gate } from '../limits/gate.ts'
 
 export interface SlotLimits {
   /** Concurrent attempts of the whole process. Default 1,000: calls mostly wait, and need little of this process. */
@@ -14,11 +15,13 @@ export interface SlotLimits {
 }
 
 export interface Slots {
-  /** Takes a slot for an attempt of this run, if one is free and it is not the turn of another run. */
-  take(runId: string, capabilityId: string): boolean
+  /** Takes a slot for an attempt of this run, if one is free, the gate is open and it is not the turn of another run. */
+  take(runId: string, capabilityId: string, given?: Partial<Taking>): boolean
   /** Takes a slot for an attempt that is in progress already, even beyond the limit. */
-  occupy(capabilityId: string): void
-  release(capabilityId: string): void
+  occupy(capabilityId: string, tenant?: string): void
+  release(capabilityId: string, tenant?: string): void
+  /** The gate may let runs through: calls the runs that wait. */
+  callAgain(): void
   /**
    * Ends the step of the run, whether or not it was its turn. With `more`, the run is called when its turn comes, which may
    * be at once; without, it leaves the line. The tenant is needed with `more` only.
@@ -31,10 +34,33 @@ export interface Slots {
   close(): void
   readonly taken: number
   /** Free slots; below zero: how many runs wait for a slot of the process. */
-  readonly room: number
+  readonly free: number
 }
 
-export function createSlots(limits: SlotLimits, call: (runId: string) => void): Slots {
+interface Taking {
+  readonly tenant: string
+  /** The node can be done by another capability. */
+  readonly hasAlternate: boolean
+}
+
+/** The gate, for attempts whose model it knows. */
+export interface SlotGate {
+  readonly take: (runId: string, capabilityId: string, taking: Taking) => boolean
+  readonly occupy: (capabilityId: string, tenant: string) => void
+  readonly release: (capabilityId: string, tenant: string) => void
+  readonly leave: Gate['leave']
+}
+
+const openGate: SlotGate = { take: () => true, occupy: () => {}, release: () => {}, leave: () => {} }
+
+/** Runs in line, from which on no others are claimed. */
+const longestLine = 1_000
+
+export function createSlots(
+  limits: SlotLimits,
+  call: (runId: string) => void,
+  gate: SlotGate = openGate,
+): Slots {
   let most = limits.process ?? 1_000
   const byCapability = new Map<string, number>()
   /** Runs of high priority are called before all others, and those of low priority after them. */
@@ -64,12 +90,13 @@ export function createSlots(limits: SlotLimits, call: (runId: string) => void): 
     call(runId)
   }
   return {
-    take(runId, capabilityId) {
+    take(runId, capabilityId, { tenant = 'default', hasAlternate = false } = {}) {
       // The turn of another run, or the second slot of this turn: this does not show whether slots are free.
       refusals.delete(runId)
       if (turn === runId ? isUsed : turn !== undefined || !isEmpty()) return false
       const busy = byCapability.get(capabilityId) ?? 0
-      if (taken >= most || busy >= (limits.capability?.(capabilityId) ?? Number.POSITIVE_INFINITY)) {
+      const isFull = taken >= most || busy >= (limits.capability?.(capabilityId) ?? Number.POSITIVE_INFINITY)
+      if (isFull || !gate.take(runId, capabilityId, { tenant, hasAlternate })) {
         refusals.set(runId, releases)
         return false
       }
@@ -78,11 +105,13 @@ export function createSlots(limits: SlotLimits, call: (runId: string) => void): 
       if (turn === runId) isUsed = true
       return true
     },
-    occupy(capabilityId) {
+    occupy(capabilityId, tenant = 'default') {
+      gate.occupy(capabilityId, tenant)
       byCapability.set(capabilityId, (byCapability.get(capabilityId) ?? 0) + 1)
       taken++
     },
-    release(capabilityId) {
+    release(capabilityId, tenant = 'default') {
+      gate.release(capabilityId, tenant)
       const left = (byCapability.get(capabilityId) ?? 1) - 1
       if (left > 0) byCapability.set(capabilityId, left)
       else byCapability.delete(capabilityId)
@@ -92,9 +121,16 @@ export function createSlots(limits: SlotLimits, call: (runId: string) => void): 
     },
     done(runId, { more, tenant = '', priority = 'normal' }) {
       if (more) lines[priority].add(runId, tenant, refusals.get(runId) ?? -1)
-      else for (const line of all) line.remove(runId)
+      else {
+        for (const line of all) line.remove(runId)
+        gate.leave(runId)
+      }
       refusals.delete(runId)
       if (turn === runId) turn = undefined
+      next()
+    },
+    callAgain() {
+      releases++
       next()
     },
     close() {
@@ -103,8 +139,9 @@ export function createSlots(limits: SlotLimits, call: (runId: string) => void): 
     get taken() {
       return taken
     },
-    get room() {
-      return taken < most ? most - taken : -all.reduce((sum, line) => sum + line.size, 0)
+    get free() {
+      const waiting = all.reduce((sum, line) => sum + line.size, 0)
+      return taken < most ? Math.min(most - taken, longestLine - waiting) : -waiting
     },
   }
 }

@@ -24,7 +24,7 @@ import { buildRunHead, firstTimer, getRunStatus } from '../journal/run-head.ts'
 import { createFairReads } from '../run-loop/fair-reads.ts'
 import { createActor } from '../run-loop/run-actor.ts'
 import type { Actor, ActorContext, Origin } from '../run-loop/run-actor-context.ts'
-import { createSlots, type Slots } from '../run-loop/slots.ts'
+import { createSlots, type SlotGate, type Slots } from '../run-loop/slots.ts'
 import { createWork, type EngineSettings } from './engine-settings.ts'
 
 export interface ActiveRuns {
@@ -58,11 +58,16 @@ export function createActiveRuns(parts: ActiveRunsParts): ActiveRuns {
   const { store, clock, decisionContext, turn, claim } = settings
   const actors = new Map<string, Actor>()
   const own = new Set<string>()
-  const slots = createSlots(settings.limits, (runId) => {
-    const actor = actors.get(runId)
-    if (actor) actor.wake()
-    else slots.done(runId, { more: false })
-  })
+  const slots = createSlots(
+    settings.limits,
+    (runId) => {
+      const actor = actors.get(runId)
+      if (actor) actor.wake()
+      else slots.done(runId, { more: false })
+    },
+    createSlotGate(settings),
+  )
+  settings.gate.open(slots.callAgain)
 
   const dismiss: ActiveRuns['dismiss'] = (actor, why, state) => {
     const { runId } = actor
@@ -137,6 +142,22 @@ export function createActiveRuns(parts: ActiveRunsParts): ActiveRuns {
       if (actor) actor.notify(state.seq)
       else if (!state.finished) wakeAt(clock.now())
     },
+  }
+}
+
+/** The gate of attempts, which counts by model as well. */
+function createSlotGate({ gate, modelOf }: EngineSettings): SlotGate {
+  const counted = (capabilityId: string, tenant: string) => ({
+    capabilityId,
+    tenant,
+    model: modelOf(capabilityId, tenant),
+  })
+  return {
+    take: (runId, capabilityId, { tenant, hasAlternate }) =>
+      gate.take({ ...counted(capabilityId, tenant), runId, hasAlternate }),
+    occupy: (capabilityId, tenant) => gate.occupy(counted(capabilityId, tenant)),
+    release: (capabilityId, tenant) => gate.release(counted(capabilityId, tenant)),
+    leave: gate.leave,
   }
 }
 

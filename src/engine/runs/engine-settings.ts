@@ -9,6 +9,7 @@ import { rememberProofs } from '../../plan/index.ts'
 import { considerCapabilities, knowCapabilities } from '../capabilities.ts'
 import type { EngineOptions } from '../engine-options.ts'
 import type { DecisionContext } from '../events.ts'
+import { createGate } from '../limits/gate.ts'
 import { performAttempt } from '../perform/perform.ts'
 import { draftAtHand, makePlan, proveDraft } from '../run-loop/planning.ts'
 import type { ActorContext } from '../run-loop/run-actor-context.ts'
@@ -32,8 +33,18 @@ export function resolveSettings(options: EngineOptions) {
   const dispatchers: ReadonlyMap<string, Dispatcher> = new Map(
     options.dispatchers.map((dispatcher) => [dispatcher.kind, dispatcher]),
   )
+  const modelOf = (capabilityId: string, tenant: string) => {
+    const known = catalogFor(tenant).capability(capabilityId)
+    return known && options.modelFor?.(known)
+  }
+  const gate = createGate(options.limits ?? {}, {
+    ...{ documents: options.store.records.documents, clock, owner: options.owner, leaseMs },
+    onError: (cause) => options.onCrash?.('', cause),
+  })
   return {
     ...options,
+    gate,
+    modelOf,
     clock,
     leaseMs,
     /** How long a caller waits for the store to answer. */
@@ -61,11 +72,16 @@ export function resolveSettings(options: EngineOptions) {
 /** The work that actors leave to others: calls of capabilities, and plans. */
 export function createWork(settings: EngineSettings): Pick<ActorContext, 'perform' | 'planAtHand' | 'plan'> {
   const { catalogFor, dispatchers, clock, random, redactor, storeRaw, estimate, planner } = settings
-  const { parseText } = settings
+  const { parseText, gate, modelOf } = settings
   const prove = rememberProofs()
   return {
-    perform: (state, start, work) =>
-      performAttempt({
+    perform(state, start, work) {
+      const { capabilityId } = start
+      // The answer to an accepted call is awaited, whatever the circuit says.
+      const isNew = state.nodes.get(start.nodeId)?.attempt?.accepted === undefined
+      const refusal = isNew ? gate.refuse({ runId: state.runId, capabilityId }) : undefined
+      if (refusal) return Promise.resolve(refusal)
+      const result = performAttempt({
         catalog: catalogFor(state.tenant),
         dispatchers,
         clock,
@@ -77,7 +93,13 @@ export function createWork(settings: EngineSettings): Pick<ActorContext, 'perfor
         storeRaw,
         parseText,
         know: settings.decisionContext(state.tenant).capability,
-      }),
+      })
+      const model = modelOf(capabilityId, state.tenant)
+      const counted = { capabilityId, tenant: state.tenant, model }
+      // The caller handles a rejection.
+      result.then((known) => gate.observe(counted, known)).catch(() => {})
+      return result
+    },
     planAtHand(state) {
       const draft = draftAtHand(state)
       return draft && proveDraft({ state, catalog: catalogFor(state.tenant), prove, estimate }, draft)

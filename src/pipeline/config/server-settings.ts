@@ -82,6 +82,16 @@ export interface ServerSettings {
     readonly timeoutMs: number
     readonly maxTries: number
   }
+  /** Limits of all processes on the store together. */
+  readonly limits: {
+    /** Entries such as `render=4` (at once) and `render=100/1m` (in a time). */
+    readonly capabilities: readonly string[]
+    readonly tenants: readonly string[]
+    readonly models: readonly string[]
+    /** 0: circuits stay closed. */
+    readonly circuitFailures: number
+    readonly circuitSeconds: number
+  }
   readonly threads: {
     readonly whenBusy: 'queue' | 'interrupt' | 'reject'
     readonly contextTokens: number
@@ -99,6 +109,11 @@ interface Row {
   readonly env: readonly string[]
 }
 
+/** Read by `readLimits` of the engine. */
+const limitEntries = {
+  type: 'array',
+  items: { type: 'string', pattern: '^.+=[1-9][0-9]{0,8}(/([1-9][0-9]{0,4})?[smh])?$' },
+} as const
 const age = { type: 'string', pattern: '^([1-9][0-9]{0,5}[smhdw]|forever)$' } as const
 
 /** Every key by its dotted name in `proviso.toml`. */
@@ -400,6 +415,36 @@ export const serverTable = {
     what: 'how often a webhook is tried, of tenants too, before it is given up',
     env: ['PROVISO_WEBHOOK_MAX_TRIES'],
   },
+  'limits.capabilities': {
+    schema: limitEntries,
+    otherwise: [],
+    what: 'attempts of a capability in the whole fleet: render=4 at once, render=100/1m in a minute; * stands for each without a limit of its own',
+    env: ['PROVISO_LIMITS_CAPABILITIES'],
+  },
+  'limits.tenants': {
+    schema: limitEntries,
+    otherwise: [],
+    what: 'the same for tenants: acme=50, *=20',
+    env: ['PROVISO_LIMITS_TENANTS'],
+  },
+  'limits.models': {
+    schema: limitEntries,
+    otherwise: [],
+    what: 'the same for models, by the first that a capability prefers: openai/gpt-5=500/1m',
+    env: ['PROVISO_LIMITS_MODELS'],
+  },
+  'limits.circuit_failures': {
+    schema: countOrNone,
+    otherwise: 5,
+    what: 'attempts in a row that find a capability or model unavailable or throttled before it is not called for a while; 0 switches this off',
+    env: ['PROVISO_LIMITS_CIRCUIT_FAILURES'],
+  },
+  'limits.circuit_seconds': {
+    schema: count,
+    otherwise: 10,
+    what: 'how long it is not called at first; the pause doubles up to five minutes',
+    env: ['PROVISO_LIMITS_CIRCUIT_SECONDS'],
+  },
   'threads.when_busy': {
     schema: { enum: ['queue', 'interrupt', 'reject'] },
     otherwise: 'queue',
@@ -500,6 +545,13 @@ export function serverSettings(given: Readonly<Partial<Record<ServerKey, Json>>>
       events: at('webhooks.events'),
       timeoutMs: at('webhooks.timeout_ms'),
       maxTries: at('webhooks.max_tries'),
+    },
+    limits: {
+      capabilities: at('limits.capabilities'),
+      tenants: at('limits.tenants'),
+      models: at('limits.models'),
+      circuitFailures: at('limits.circuit_failures'),
+      circuitSeconds: at('limits.circuit_seconds'),
     },
     threads: {
       whenBusy: at('threads.when_busy'),

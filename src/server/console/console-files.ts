@@ -16,6 +16,8 @@ export interface ConsoleOptions {
 }
 
 interface ConsoleFile {
+  /** 404 with the page: the console has no such address; the page says so and leads back. */
+  readonly status: 200 | 304 | 404
   readonly headers: { readonly [name: string]: string }
   /** Absent if the browser has the current version: the reply is 304, with the same headers. */
   readonly body?: Buffer
@@ -27,7 +29,7 @@ interface ConsoleRequest {
   readonly headers: { readonly [name: string]: string | string[] | undefined }
 }
 
-/** Returns the file for a path, or the page for an address of the console; `undefined` for everything else. */
+/** Returns the file for a path, or the page for an address of the console or for a lost visitor; `undefined` for everything else. */
 export type FindConsoleFile = (request: ConsoleRequest) => ConsoleFile | undefined
 
 /** No inline script or style, no other origin, no frames. Model text can bring none of them in. */
@@ -88,17 +90,24 @@ export function loadConsole(
   const isPage = (path: string) => (path === sandboxPage ? hasSandbox : pages.has(path.split('/')[1] ?? ''))
   return ({ method, path, headers }) => {
     if (method !== 'GET' && method !== 'HEAD') return undefined
-    const file = files.get(path) ?? (isPage(path) ? index : undefined)
+    const known = files.get(path) ?? (isPage(path) ? index : undefined)
+    const file = known ?? (isVisit(path, headers['accept']) ? index : undefined)
     if (file === undefined) return undefined
     const always = { ...file.headers, etag: file.etag }
-    if (headers['if-none-match'] === file.etag) return { headers: always }
+    if (known && headers['if-none-match'] === file.etag) return { status: 304, headers: always }
     const acceptsGzip = String(headers['accept-encoding'] ?? '').includes('gzip')
     const encoded = acceptsGzip && file.gzip !== undefined
     return {
+      status: known ? 200 : 404,
       headers: { ...always, ...(encoded && { 'content-encoding': 'gzip' }) },
       body: encoded && file.gzip ? file.gzip : file.bytes,
     }
   }
+}
+
+/** Whether a person has typed or followed the address: programs and parts of pages ask for other types. */
+function isVisit(path: string, accept: string | string[] | undefined): boolean {
+  return String(accept ?? '').includes('text/html') && !/^\/(?:api|assets)\/|\.\w+$/.test(path)
 }
 
 /** Reads all files once: there are few, and a server must not read paths that a request names. */

@@ -2,12 +2,12 @@
  * Reads a request. From its first line: its trace, its caller, and the browser-facing headers of its response (security
  * headers, and CORS for the origins on the allowlist). Then path, query and body, validated by the schemas of the route.
  */
-import { randomBytes } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import type { FastifyRequest } from 'fastify'
 import { ProvisoError } from '../../base/errors/error.ts'
 import type { Issue } from '../../base/errors/issue.ts'
 import { isObject, type Json, own, setOwn } from '../../base/json.ts'
+import { takeRandomBytes } from '../../base/random.ts'
 import { describeNames } from '../../domain/parse/parsed.ts'
 import { compileSchema } from '../../schema/compile/compile.ts'
 import type { JsonSchema } from '../../schema/json-schema.ts'
@@ -48,7 +48,7 @@ export function createRequestContexts(cors: readonly string[]): (request: Fastif
 export function readTraceId(traceparent: string | undefined): string {
   const [, given] = /^[\da-f]{2}-([\da-f]{32})-[\da-f]{16}-[\da-f]{2}/.exec(traceparent ?? '') ?? []
   if (given !== undefined && !/^0+$/.test(given)) return given
-  return randomBytes(16).toString('hex')
+  return Buffer.from(takeRandomBytes(16)).toString('hex')
 }
 
 /** The API serves no pages: block scripts, frames, MIME sniffing and caching. */
@@ -204,12 +204,14 @@ function formatMessage([first, ...others]: readonly Issue[]): string {
 /** Maximum nesting depth of a body. */
 const bodyDepth = 100
 
+const utf8 = new TextDecoder('utf-8', { fatal: true })
+
 /** Parses the bytes of a body; an empty body is `null`. */
 export function readBody(bytes: Uint8Array): { readonly value: Json } | { readonly unreadable: string } {
   if (bytes.length === 0) return { value: null }
   let value: Json
   try {
-    value = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
+    value = JSON.parse(utf8.decode(bytes))
   } catch (cause) {
     const why = cause instanceof SyntaxError ? cause.message : 'it is not UTF-8'
     return { unreadable: `The body is not JSON: ${why}` }

@@ -40,6 +40,8 @@ export const showHealth: Route = {
         generated_at: { type: 'string', format: 'date-time' },
         totals: { type: 'object' },
         stages: { type: 'object' },
+        step_stages: { type: 'object' },
+        model_stages: { type: 'object' },
         steps: rows,
         models: rows,
         transforms: rows,

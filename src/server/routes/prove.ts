@@ -4,12 +4,25 @@ import type { Json } from '../../base/json.ts'
 import { parseDraft } from '../../domain/draft/parse-draft.ts'
 import { parseEnvelope } from '../../domain/envelope/parse-envelope.ts'
 import type { Parsed } from '../../domain/parse/parsed.ts'
+import { answerRows, constraintRows } from '../../domain/plan/proof-rows.ts'
 import { raoRows } from '../../domain/plan/rao-rows.ts'
 import { conditionIssues } from '../../engine/decide/checks/conditions.ts'
 import { prove, search } from '../../plan/index.ts'
 import type { Route } from '../route.ts'
 import { api, ok, refusals } from './parts.ts'
 import { readStart, startBody } from './run-stream.ts'
+
+const verdictRow = {
+  type: 'object',
+  required: ['name', 'verdict', 'sources', 'nodes'],
+  properties: {
+    name: { type: 'string' },
+    verdict: { enum: ['proved', 'checked', 'wished', 'missing'] },
+    sources: { type: 'array', items: { type: 'object' } },
+    nodes: { type: 'array', items: { type: 'string' } },
+    text: { type: 'string' },
+  },
+} as const
 
 export const proveEnvelope: Route = {
   method: 'POST',
@@ -21,7 +34,17 @@ export const proveEnvelope: Route = {
   replies: {
     200: ok('The proof, also for a plan that is rejected', {
       type: 'object',
-      required: ['accepted', 'status', 'satisfactionScore', 'failures', 'warnings', 'infos', 'choices'],
+      required: [
+        'accepted',
+        'status',
+        'satisfactionScore',
+        'failures',
+        'warnings',
+        'infos',
+        'answer',
+        'constraints',
+        'choices',
+      ],
       properties: {
         accepted: { type: 'boolean' },
         status: { type: 'string' },
@@ -29,6 +52,9 @@ export const proveEnvelope: Route = {
         failures: { type: 'array', items: { type: 'object' } },
         warnings: { type: 'array', items: { type: 'object' } },
         infos: { type: 'array', items: { type: 'object' } },
+        /** A verdict for every property of the answer, and for every constraint. */
+        answer: { type: 'array', items: verdictRow },
+        constraints: { type: 'array', items: verdictRow },
         choices: { type: 'array', items: { type: 'object' } },
         /** Which outputs are under which RAO contract, and its source. */
         rao: { type: 'array', items: { type: 'object' } },
@@ -56,14 +82,22 @@ export const proveEnvelope: Route = {
     const { draft, proof, choices } =
       start.draft === undefined
         ? searched(request, inactive)
-        : proved(usable(parseDraft(start.draft, { checkCondition }), 'draft/invalid', 'The draft'), {
+        : checked(usable(parseDraft(start.draft, { checkCondition }), 'draft/invalid', 'The draft'), {
             ...request,
             inactive,
           })
     const bundle = proof.ok ? proof.plan.diagnostics : proof.diagnostics
+    const proved = {
+      contract: envelope.outputContract,
+      output: proof.ok ? proof.plan.output : draft.output,
+      nodes: proof.ok ? proof.plan.nodes : [],
+      findings: [...bundle.failures, ...bundle.warnings, ...bundle.infos],
+    }
     const answer = {
       accepted: proof.ok,
       ...bundle,
+      answer: answerRows(proved),
+      constraints: constraintRows(proved),
       choices,
       rao: proof.ok ? raoRows(proof.plan.nodes) : [],
       ...(proof.ok ? { plan: proof.plan } : { draft }),
@@ -92,7 +126,7 @@ function searched(request: Parameters<typeof search>[0], inactive: ReadonlyMap<s
   }
 }
 
-function proved(draft: Parameters<typeof prove>[0]['draft'], request: Request) {
+function checked(draft: Parameters<typeof prove>[0]['draft'], request: Request) {
   return { draft, proof: prove({ ...request, draft, version: 1, linearPatterns: true }), choices: [] }
 }
 

@@ -130,6 +130,8 @@ export const listRuns: Route = {
     search: { ...text, maxLength: 200 },
     minCostUsd: { type: 'number', minimum: 0 },
     maxCostUsd: { type: 'number', minimum: 0 },
+    nodeId: { ...text, maxLength: 200 },
+    model: { ...text, maxLength: 200 },
     sort: { enum: ['created', 'cost'] },
     limit: { type: 'integer', minimum: 1, maximum: 100 },
     before: text,
@@ -167,6 +169,8 @@ interface ListQuery {
   readonly search?: string
   readonly minCostUsd?: number
   readonly maxCostUsd?: number
+  readonly nodeId?: string
+  readonly model?: string
   readonly sort?: 'created' | 'cost'
   readonly limit?: number
   readonly before?: string

@@ -46,8 +46,24 @@ const statusSchema = {
         startedAt: time,
         seenAt: time,
         isAlive: { type: 'boolean' },
+        circuits: list({ name: text, state: { enum: ['open', 'half-open'] }, until: time, failures: count }, [
+          'name',
+          'state',
+          'until',
+          'failures',
+        ]),
       },
       ['owner', 'role', 'active', 'startedAt', 'seenAt', 'isAlive'],
+    ),
+    limits: list(
+      {
+        name: text,
+        concurrency: count,
+        rate: { type: 'object', properties: { count, perMs: count } },
+        held: count,
+        wanted: count,
+      },
+      ['name', 'held', 'wanted'],
     ),
     schedules: {
       type: 'object',
@@ -78,7 +94,7 @@ export const showStatus: Route = {
   },
 }
 
-function toStatusView({ now, queue, stuck, oldestAsk, processes, schedules, ...rest }: SystemStatus) {
+function toStatusView({ now, queue, stuck, oldestAsk, processes, schedules, limits, ...rest }: SystemStatus) {
   const { nextAt, ...fires } = schedules
   return {
     ...rest,
@@ -88,8 +104,12 @@ function toStatusView({ now, queue, stuck, oldestAsk, processes, schedules, ...r
     queue: { ...queue, oldest: queue.oldest.map(({ dueAt, ...run }) => ({ ...run, dueAt: iso(dueAt) })) },
     stuck: stuck.map(({ since, ...run }) => ({ ...run, since: iso(since) })),
     ...(oldestAsk && { oldestAsk: { ...oldestAsk, createdAt: iso(oldestAsk.createdAt) } }),
-    processes: processes.map(({ startedAt, seenAt, ...each }) => ({
+    limits: limits.map(({ rate, ...limit }) => ({ ...limit, ...(rate && { rate: { ...rate } }) })),
+    processes: processes.map(({ startedAt, seenAt, circuits, ...each }) => ({
       ...each,
+      ...(circuits && {
+        circuits: circuits.map(({ until, ...circuit }) => ({ ...circuit, until: iso(until) })),
+      }),
       startedAt: iso(startedAt),
       seenAt: iso(seenAt),
     })),

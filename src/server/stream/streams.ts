@@ -11,7 +11,7 @@ import type { Pointer } from '../../base/pointer.ts'
 import type { Clock } from '../../base/time/clock.ts'
 import type { Pace } from '../../base/time/pace.ts'
 import { waitingEvents } from '../../domain/event/event-table.ts'
-import { type Frame, type PartialFrame, toFrame, withProvenance } from '../../domain/event/frame.ts'
+import { type PartialFrame, toFrame, withProvenance } from '../../domain/event/frame.ts'
 import type { EventType, JournalEvent } from '../../domain/event.ts'
 import type { TurnPartial } from '../../domain/loop-facts.ts'
 import type { Store } from '../../domain/ports/store.ts'
@@ -21,6 +21,7 @@ import { type Refusal, refusal } from '../problem.ts'
 import type { EventStream } from '../route.ts'
 import type { PartialSubscription, ServedApp } from '../served.ts'
 import { createPlansInForce, type PlansInForce } from './event-page.ts'
+import { commentText, frameText, partialText, retryText } from './frame-text.ts'
 import { type ClientConnection, getWakeups, openConnection } from './sse-connection.ts'
 
 export interface Streams {
@@ -401,24 +402,4 @@ function finish(options: StreamOptions, end: StreamEnd): void {
   }
   const beginning = begin(options)
   response.end(beginning + (end === 'stopped' ? retryText(retryMs.stopped) : '') + commentText(end))
-}
-
-/** Formats frames as lines of an event stream. Untrusted text is inside one line of JSON, where it cannot start another line. */
-function frameText(frame: Frame): string {
-  return `id: ${frame.id}\nevent: ${frame.type}\ndata: ${JSON.stringify(frame)}\n\n`
-}
-
-/** Without an id: it is no event, and clients do not continue after it. */
-function partialText(frame: PartialFrame): string {
-  return `event: ${frame.type}\ndata: ${JSON.stringify(frame)}\n\n`
-}
-
-/** Clients ignore comments; proxies and sockets see activity. */
-function commentText(words: string): string {
-  return `: ${words}\n\n`
-}
-
-/** Formats the reconnect delay for clients. */
-function retryText(ms: number): string {
-  return `retry: ${ms}\n\n`
 }

@@ -1,6 +1,7 @@
 /** Metrics of the server itself: event loop, requests, store, streams, leases, open asks and worker threads. */
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
 import type { Clock } from '../../base/time/clock.ts'
+import { readStatus } from '../../engine/status.ts'
 import { getPoolStats } from '../../output/thread/off-thread.ts'
 import type { FairQueue, LoopLag } from '../overload/admission.ts'
 import type { ServedApp } from '../served.ts'
@@ -145,9 +146,38 @@ export function watchServer(registry: Registry, { app, lag, queue, streams, cloc
       lagOfRuns.set(Math.max(0, found.now - (found.oldestDue[0]?.dueAt ?? found.now)))
     },
   })
+  watchFleet(registry, app)
   gauge('proviso_workers', 'Worker threads for untrusted text', () => getPoolStats().threads)
   gauge('proviso_workers_busy', 'Worker threads that work', () => getPoolStats().busy)
   gauge('proviso_workers_queued', 'Texts that wait for a worker thread', () => getPoolStats().queued)
+}
+
+/** Gauges of all processes on the store: they announce themselves there, so that one scrape shows all of them. */
+function watchFleet(registry: Registry, { store }: Watched['app']): void {
+  const permits = new Gauge({
+    name: 'proviso_limit_permits',
+    help: 'Permits of limits of the fleet, by limit: held by attempts, and wanted by those under way and waiting',
+    labelNames: ['limit', 'state'],
+    registers: [registry],
+  })
+  new Gauge({
+    name: 'proviso_circuits_open',
+    help: 'Capabilities and models that processes do not call for a while, by circuit: the number of processes',
+    labelNames: ['circuit'],
+    registers: [registry],
+    async collect() {
+      const found = store.inspectQueue && (await waitBriefly(readStatus(store)))
+      if (found === undefined) return
+      this.reset()
+      for (const { isAlive, circuits = [] } of found.processes)
+        if (isAlive) for (const { name } of circuits) this.inc({ circuit: name })
+      permits.reset()
+      for (const { name, held, wanted } of found.limits) {
+        permits.set({ limit: name, state: 'held' }, held)
+        permits.set({ limit: name, state: 'wanted' }, wanted)
+      }
+    },
+  })
 }
 
 async function findAskAge({ store }: Watched['app'], { now }: Watched['clock']): Promise<number | undefined> {

@@ -214,6 +214,19 @@ export function sampleSuite({ test, expect }: Suite): void {
     expect((await made.store.head('r-1'))?.pipeline).toBe('pipeline of t-1')
   })
 
+  test('lists the runs in which a node called a model, or a model was called', async (made) => {
+    await make(made, 'r-1', [{ model: 'a/m' }, { nodeId: 'check', model: 'b/m' }])
+    await make(made, 'r-2', [{ model: 'b/m' }], 't-2')
+    await make(made, 'r-3', [{ nodeId: 'check' }])
+    const list = async (query: object) => (await made.store.runs(query)).map(({ runId }) => runId).sort()
+    expect(await list({ nodeId: 'write' })).toEqual(['r-1', 'r-2'])
+    expect(await list({ nodeId: 'check' })).toEqual(['r-1'])
+    expect(await list({ model: 'b/m' })).toEqual(['r-1', 'r-2'])
+    expect(await list({ model: 'b/m', nodeId: 'write' })).toEqual(['r-2'])
+    expect(await list({ model: 'b/m', tenant: 't-1' })).toEqual(['r-1'])
+    expect(await list({ nodeId: "' or 1=1 --" })).toEqual([])
+  })
+
   test('counts a run once, regardless of its number of attempts', async (made) => {
     const again = [1, 2, 3].map((attempt) => ({ attempt, model: 'a/m' }))
     await make(made, 'r', again)

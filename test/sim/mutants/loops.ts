@@ -29,7 +29,9 @@ export const loopMutants: readonly Mutant[] = [
   {
     name: 'keys of calls depend on ids of the provider',
     file: state,
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: source text
     find: '{ turn, call }: CallRef): string {\n  return sha256Hex(`${lineage}\\n${turn}\\n${call}`)',
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: source text
     replace: '{ toolCallId }: LoopCall): string {\n  return sha256Hex(`${lineage}\\n${toolCallId}`)',
     from,
     seed: from,
@@ -145,7 +147,7 @@ export const loopMutants: readonly Mutant[] = [
     find: 'isGrantable(cause) && own.find((grant) => grant.causes.includes(cause))',
     replace: 'isGrantable(cause) && own[0]',
     from,
-    seed: from + 164,
+    seed: from + 516,
   },
   {
     name: 'a grant counts for other tools',

@@ -11,7 +11,7 @@ import {
   type TurnView,
   type Usage,
 } from './run-state.ts'
-import { describeEvent } from './timeline.ts'
+import { describeEvent, isInterrupted } from './timeline.ts'
 import { isInternalNode } from './visible-plan.ts'
 
 // Payloads are typed loosely in the OpenAPI document; each handler reads the members that the event table documents.
@@ -291,7 +291,7 @@ const handlers: { readonly [type in RunEvent['type']]?: Handler } = {
     const node = nodeOf(state, event)
     if (!node) return
     Object.assign(node, {
-      status: 'failed',
+      status: isInterrupted(payload) ? 'cancelled' : 'failed',
       endedAt: event.timestamp,
       error: payload.error,
       message: payload.error?.message,

@@ -2,7 +2,16 @@
 
 import type { RunEvent } from 'proviso/client'
 
-export type NodeStatus = 'pending' | 'running' | 'waiting' | 'retrying' | 'completed' | 'failed' | 'skipped'
+export type NodeStatus =
+  | 'pending'
+  | 'running'
+  | 'waiting'
+  | 'retrying'
+  | 'completed'
+  | 'failed'
+  /** Interrupted because another node failed, or the run was cancelled. */
+  | 'cancelled'
+  | 'skipped'
 
 export interface Usage {
   readonly calls: number

@@ -3,7 +3,8 @@ import type { RunEvent } from 'proviso/client'
 import type { NodeView, TimelineEntry } from './run-state.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: payloads are typed loosely in the OpenAPI document
-type Describe = (payload: any, event: RunEvent) => string
+type Payload = any
+type Describe = (payload: Payload, event: RunEvent) => string
 
 const sentences: { readonly [type in RunEvent['type']]?: Describe } = {
   start: () => 'Run accepted',
@@ -28,7 +29,8 @@ const sentences: { readonly [type in RunEvent['type']]?: Describe } = {
   tool_end: (payload) => `tool ${payload.tool}: ${payload.outcome}`,
   rao_decision: (payload) => `confidence decision: ${String(payload.decision).replaceAll('_', ' ')}`,
   node_complete: () => 'completed',
-  node_error: (payload) => `failed: ${payload.error?.message ?? payload.outcome}`,
+  node_error: (payload) =>
+    `${isInterrupted(payload) ? 'cancelled' : 'failed'}: ${payload.error?.message ?? payload.outcome}`,
   node_skipped: (payload) => `skipped: ${payload.reason}`,
   validation_error: (_payload, { message }) => `does not satisfy its contract: ${message ?? ''}`,
   policy_triggered: (payload) => `Policy ${payload.policyId}: ${payload.action}`,
@@ -42,6 +44,12 @@ const sentences: { readonly [type in RunEvent['type']]?: Describe } = {
   cancel_requested: (payload) => `Cancel requested by ${payload.by}`,
   complete: (payload) =>
     payload.status === 'failed' ? `Failed: ${payload.error?.message ?? ''}` : `Run ${payload.status}`,
+}
+
+/** Whether a node has an error only because the run moved on: another node failed, or the run was cancelled. */
+export function isInterrupted({ error }: Payload): boolean {
+  const issues: readonly { readonly code?: string }[] = error?.details?.issues ?? []
+  return issues.some(({ code }) => code === 'attempt/interrupted')
 }
 
 /** Events that only matter to a person who searches for a cause. */

@@ -1,6 +1,6 @@
 /** The live state of one run for a page: loads its history, follows it, and refreshes the page a few times per second. */
 import type { RunEvent, RunPartial, RunUpdate } from 'proviso/client'
-import { onScopeDispose, type ShallowRef, shallowRef, triggerRef, watch } from 'vue'
+import { onScopeDispose, type ShallowRef, shallowRef, watch } from 'vue'
 import { createFold, type Fold, fold } from '../fold/fold.ts'
 import { emptyRun, type NodeView, type RunState, type TimelineEntry } from '../fold/run-state.ts'
 import { describeEvent } from '../fold/timeline.ts'
@@ -43,8 +43,8 @@ export function useLiveRun(getRunId: () => string): LiveRun {
     frame = 0
     shownAt = performance.now()
     if (position === undefined) {
-      state.value = current.state
-      triggerRef(state)
+      // Another object with the same parts: the fold changes in place, which components do not see.
+      state.value = { ...current.state }
       // A task that is queued in a frame runs after the frame is painted.
       setTimeout(noteCost)
     }

@@ -1,122 +1,121 @@
-/** What an envelope may contain, for completion: names by the path of their object. The server validates. */
+/** Completion of an envelope in the editor, from the schema that the server validates with. */
 import type { Completion, CompletionContext, CompletionResult } from '@codemirror/autocomplete'
 import { syntaxTree } from '@codemirror/language'
 import type { EditorState } from '@codemirror/state'
 import type { SyntaxNode } from '@lezer/common'
+import { type Given, listMembers, listValues, type Member } from './envelope-schema.ts'
 
-interface Known {
-  readonly [name: string]: readonly [insert: string, info: string]
-}
+/** Keywords of the schema of the answer. */
+const keywords: readonly (readonly [name: string, insert: string, info: string])[] = [
+  ['type', '"string"', 'type of the value'],
+  ['properties', '{}', 'members of an object'],
+  ['required', '[]', 'members that must be there'],
+  ['items', '{}', 'schema of the items'],
+  ['enum', '[]', 'allowed values'],
+  ['description', '""', 'what is meant, for models and people'],
+  ['title', '""', 'label in forms'],
+  ['minLength', '1', 'shortest text'],
+  ['maxLength', '200', 'longest text'],
+  ['minimum', '0', 'least number'],
+  ['maximum', '100', 'greatest number'],
+  ['minItems', '1', 'fewest items'],
+  ['maxItems', '10', 'most items'],
+  ['additionalProperties', 'false', 'whether other members are allowed'],
+]
+const types = ['string', 'number', 'integer', 'boolean', 'object', 'array', 'null']
 
-const envelope: Known = {
-  objective: ['""', 'what the run should achieve'],
-  inputs: ['{}', 'values that capabilities may use'],
-  outputContract: [
-    '{ "schema": { "type": "object", "properties": {}, "required": [] } }',
-    'contract of the answer',
-  ],
-  policies: ['{}', 'rules of the caller'],
-  constraints: ['{}', 'limits of the run'],
-  specialInstructions: ['[]', 'more for the planner and the agents'],
-  metadata: ['{}', 'names and labels of the caller'],
-}
-const contract: Known = {
-  schema: ['{ "type": "object", "properties": {}, "required": [] }', 'JSON Schema of the answer'],
-  constraints: ['[]', 'conditions over the whole answer'],
-  hints: ['{}', 'hints for the planner'],
-  mode: ['"json_schema"', 'form of the contract'],
-}
-const policies: Known = {
-  requiresHitlApproval: ['true', 'a person approves the answer'],
-  hitlRequiredFor: ['[]', 'nodes whose output a person approves'],
-  approvers: ['2', 'how many different people must approve'],
-  runtime: ['[]', 'policies that act while the run proceeds'],
-  planner: ['{}', 'how plans are made'],
-}
-const runtime: Known = {
-  id: ['""', 'name of the policy'],
-  trigger: ['{ "kind": "onNodeComplete" }', 'when it acts'],
-  action: ['{ "type": "hitl", "question": "" }', 'what it does'],
-  selector: ['{ "capabilityId": "" }', 'which nodes it is about'],
-  rao: ['{ "autoApproveAbove": 0.9 }', 'thresholds of confidence'],
-  enabled: ['true', 'whether it acts'],
-}
-const constraints: Known = {
-  maxTokens: ['20000', 'tokens of the whole run'],
-  maxCalls: ['20', 'calls of models'],
-  maxCostUsd: ['1', 'cost of the whole run'],
-  deadlineMs: ['600000', 'from start to end'],
-  requiredCapabilities: ['[]', 'capabilities that the plan must use'],
-}
-const schema: Known = {
-  type: ['"string"', 'type of the value'],
-  properties: ['{}', 'members of an object'],
-  required: ['[]', 'members that must be there'],
-  items: ['{}', 'schema of the items'],
-  enum: ['[]', 'allowed values'],
-  description: ['""', 'what is meant, for models and people'],
-  title: ['""', 'label in forms'],
-  minLength: ['1', 'shortest text'],
-  maxLength: ['200', 'longest text'],
-  minimum: ['0', 'least number'],
-  maximum: ['100', 'greatest number'],
-  minItems: ['1', 'fewest items'],
-  maxItems: ['10', 'most items'],
-  additionalProperties: ['false', 'whether other members are allowed'],
+/** Names of members are the author's in these objects. */
+const isFree = (path: readonly string[]) => ['properties', '$defs'].includes(path.at(-1) ?? '')
+const isInSchema = ([first, second]: readonly string[]) => first === 'outputContract' && second === 'schema'
+
+function membersAt(path: readonly string[], given: Given): readonly Member[] {
+  if (!isInSchema(path)) return listMembers(path, given)
+  if (isFree(path)) return []
+  return keywords.filter(([name]) => !given.has(name)).map(([name, insert, info]) => ({ name, insert, info }))
 }
 
-function knownAt(path: readonly string[]): Known | undefined {
-  const [first, second, third] = path
-  if (first === undefined) return envelope
-  if (first === 'outputContract' && second === 'schema')
-    return path.at(-1) === 'properties' ? undefined : schema
-  if (first === 'outputContract') return second === undefined ? contract : undefined
-  if (first === 'constraints') return second === undefined ? constraints : undefined
-  if (first !== 'policies') return undefined
-  if (second === undefined) return policies
-  return second === 'runtime' && third === undefined ? runtime : undefined
-}
+/** Members whose values are names of capabilities or facets. */
+const named = new Set(['capabilityId', 'facet', 'require', 'forbid', 'prefer', 'avoid'])
 
-/** Completes names of members, and the ids of capabilities and facets in values. */
+/** Completes names of members, values that must be one of several, and the ids of capabilities and facets. */
 export function completeEnvelope(getNames: () => readonly string[]) {
   return (context: CompletionContext): CompletionResult | null => {
     const before = context.matchBefore(/"[\w.-]*/)
     if (!before && !context.explicit) return null
-    const node = syntaxTree(context.state).resolveInner(context.pos, -1)
-    const owner = findObject(node)
-    const isValue =
-      node.name === 'String' ||
-      /:\s*"[\w.-]*$/.test(context.state.sliceDoc(Math.max(0, context.pos - 80), context.pos))
     const from = before?.from ?? context.pos
-    if (isValue && node.name !== 'PropertyName')
-      return {
-        from,
-        options: getNames().map((name) => ({ label: `"${name}"`, apply: `"${name}"`, type: 'constant' })),
-      }
-    const known = knownAt(pathOf(owner, context.state))
-    if (!known) return null
-    const options: Completion[] = Object.entries(known).map(([name, [insert, info]]) => ({
-      label: `"${name}"`,
-      apply: `"${name}": ${insert}`,
-      info,
-      type: 'property',
-    }))
-    return { from, options }
+    const node = syntaxTree(context.state).resolveInner(context.pos, -1)
+    const owner = findOwner(node)
+    const path = pathOf(owner, context.state)
+    const member = findMember(node, context)
+    if (member !== undefined) return completeValue([...path, member], { from, getNames, context })
+    const options: Completion[] = membersAt(path, givenIn(owner, node, context.state)).map(
+      ({ name, insert, info }) => ({
+        label: `"${name}"`,
+        apply: `"${name}": ${insert}`,
+        info,
+        type: 'property',
+      }),
+    )
+    return options.length > 0 ? { from, options } : null
   }
 }
 
-function findObject(node: SyntaxNode): SyntaxNode | undefined {
+interface ValuePlace {
+  readonly from: number
+  readonly getNames: () => readonly string[]
+  readonly context: CompletionContext
+}
+
+function completeValue(path: readonly string[], { from, getNames, context }: ValuePlace) {
+  const member = path.at(-1) ?? ''
+  const isType = isInSchema(path) && member === 'type' && !isFree(path.slice(0, -1))
+  const fixed = isType ? types : isInSchema(path) ? [] : listValues(path)
+  const free = named.has(member) || context.explicit ? getNames() : []
+  const options = (fixed.length > 0 ? fixed : free).map((name) => ({
+    label: `"${name}"`,
+    apply: `"${name}"`,
+    type: 'constant',
+  }))
+  return options.length > 0 ? { from, options } : null
+}
+
+/** The object around a place. */
+function findOwner(node: SyntaxNode): SyntaxNode | undefined {
   for (let at: SyntaxNode | null = node; at; at = at.parent) if (at.name === 'Object') return at
   return undefined
+}
+
+/** The member whose value is being written; `undefined` where a name is. */
+function findMember(node: SyntaxNode, { state, pos }: CompletionContext): string | undefined {
+  for (let at: SyntaxNode | null = node; at && at.name !== 'Object'; at = at.parent) {
+    if (at.name === 'PropertyName') return undefined
+    if (at.name === 'Property') return nameOf(at, state)
+  }
+  // An unfinished value is no part of the tree yet.
+  return /"([^"]+)"\s*:\s*(?:"[\w.-]*)?$/.exec(state.sliceDoc(Math.max(0, pos - 120), pos))?.[1]
+}
+
+/** The members that an object has, without the one at the cursor. */
+function givenIn(owner: SyntaxNode | undefined, at: SyntaxNode, state: EditorState): Given {
+  const given = new Map<string, string | undefined>()
+  for (const property of owner?.getChildren('Property') ?? []) {
+    if (property.from <= at.from && at.to <= property.to) continue
+    const value = property.getChild('String')
+    given.set(nameOf(property, state), value ? state.sliceDoc(value.from + 1, value.to - 1) : undefined)
+  }
+  return given
+}
+
+function nameOf(property: SyntaxNode, state: EditorState): string {
+  const name = property.getChild('PropertyName')
+  return name ? state.sliceDoc(name.from + 1, name.to - 1) : ''
 }
 
 /** Names of the members that lead to an object, without positions in lists. */
 function pathOf(object: SyntaxNode | undefined, state: EditorState): string[] {
   const path: string[] = []
-  for (let at: SyntaxNode | null = object ?? null; at; at = at.parent) {
-    const name = at.name === 'Property' ? at.getChild('PropertyName') : null
-    if (name) path.unshift(state.sliceDoc(name.from + 1, name.to - 1))
-  }
+  for (let at: SyntaxNode | null = object ?? null; at; at = at.parent)
+    if (at.name === 'Property') path.unshift(nameOf(at, state))
   return path
 }
 

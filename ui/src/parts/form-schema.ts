@@ -64,6 +64,9 @@ export function emptyValue(schema: FormSchema): unknown {
   return schema.type === 'string' ? '' : undefined
 }
 
+/** The problem of a member that is not there yet. */
+export const isRequired = 'Is required'
+
 /** Problems by JSON Pointer. */
 export function findProblems(given: FormSchema, value: unknown, path = ''): { [pointer: string]: string } {
   const schema = mergeParts(given)
@@ -83,7 +86,7 @@ export function findProblems(given: FormSchema, value: unknown, path = ''): { [p
   if (schema.properties && typeof value === 'object' && value !== null) {
     const members = value as { readonly [name: string]: unknown }
     for (const name of schema.required ?? [])
-      if (members[name] === undefined) found[`${path}/${escapeKey(name)}`] = 'Is required'
+      if (members[name] === undefined) found[`${path}/${escapeKey(name)}`] = isRequired
     for (const [name, member] of Object.entries(schema.properties))
       Object.assign(found, findProblems(member, members[name], `${path}/${escapeKey(name)}`))
   }

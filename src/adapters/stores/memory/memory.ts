@@ -38,7 +38,7 @@ import {
 } from '../projections/heads.ts'
 import type { StoredNode, StoredSpan } from '../projections/node-steps.ts'
 import { project, rowKey } from '../projections/projections.ts'
-import { sampleRuns } from '../projections/span-health.ts'
+import { readSpanHealth, sampleRuns } from '../projections/span-health.ts'
 import {
   dearestFirst,
   defaultLimits,
@@ -339,12 +339,22 @@ function createRunLists(state: MemoryState): Pick<Store, 'runs' | 'threads' | 'a
         .slice(0, limit)
     },
 
-    async runs({ tenant, status, threadId, search, limit = defaultLimits.runs, before, sort, ...costs }) {
-      const { minCostUsd = 0, maxCostUsd = Number.POSITIVE_INFINITY } = costs
+    async runs({ tenant, status, threadId, search, limit = defaultLimits.runs, before, sort, ...more }) {
+      const { minCostUsd = 0, maxCostUsd = Number.POSITIVE_INFINITY, nodeId, model } = more
       const compare = sort === 'cost' ? dearestFirst : newestFirst
       const last = before === undefined ? undefined : findRun(state, before)?.head
       if (before !== undefined && last === undefined) return []
+      const isCalled = ({ spans }: MemoryRun) =>
+        [...spans.values()].some((span) => {
+          const found = readSpanHealth(span)
+          return (
+            found !== undefined &&
+            (nodeId === undefined || found.nodeId === nodeId) &&
+            (model === undefined || found.model === model)
+          )
+        })
       return [...openRuns(state).values()]
+        .filter((run) => (nodeId === undefined && model === undefined) || isCalled(run))
         .map((run) => run.head)
         .filter(
           (head) =>

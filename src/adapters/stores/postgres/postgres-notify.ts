@@ -90,11 +90,7 @@ export function createNotifier(options: NotifyOptions): Notifier {
     next.on('end', lost)
     next.on('notification', ({ payload = '[]' }) => {
       const [from, ...changed] = JSON.parse(payload) as [string, ...Entry[]]
-      if (from !== self)
-        for (const [runId, seq, isFree] of changed) {
-          if (runId === recordsId) notifyRecords()
-          else listeners.notify(runId, seq, isFree === 1)
-        }
+      if (from !== self) notifyAll(changed, { listeners, notifyRecords })
     })
     await next.connect()
     await next.query(`listen ${quoteName(channel)}`)
@@ -106,16 +102,7 @@ export function createNotifier(options: NotifyOptions): Notifier {
     // Changes before it listened, too: the listeners compare the version.
     notifyRecords()
     ready = true
-    keepPinging(next)
-  }
-
-  /** Pings the connection: a listener that only waits would not notice a dead peer. */
-  function keepPinging(listening: Client): void {
-    const asking = setInterval(() => {
-      if (client !== listening) return clearInterval(asking)
-      listening.query('select 1').catch(options.onSilent)
-    }, options.answerMs)
-    asking.unref()
+    keepPinging(next, () => client === next, options)
   }
 
   function reconnect(since: number | undefined, failures = 1): void {
@@ -138,10 +125,7 @@ export function createNotifier(options: NotifyOptions): Notifier {
       return add(listener)
     }
   const notifyOthers: Notifier['notifyOthers'] = (changed) => {
-    for (const [runId, { seq, isFree }] of changed) {
-      const before = waiting.get(runId)
-      waiting.set(runId, { seq: Math.max(seq, before?.seq ?? 0), isFree })
-    }
+    addChanges(waiting, changed)
     sending ??= send()
   }
   return {
@@ -164,6 +148,38 @@ export function createNotifier(options: NotifyOptions): Notifier {
       client = undefined
       await last?.end().catch(() => {})
     },
+  }
+}
+
+function addChanges(waiting: Map<string, RunChange>, changed: ReadonlyMap<string, RunChange>): void {
+  for (const [runId, { seq, isFree }] of changed) {
+    const before = waiting.get(runId)
+    waiting.set(runId, { seq: Math.max(seq, before?.seq ?? 0), isFree })
+  }
+}
+
+/** Pings the connection: a listener that only waits would not notice a dead peer. */
+function keepPinging(
+  listening: Client,
+  isCurrent: () => boolean,
+  { answerMs, onSilent }: Pick<NotifyOptions, 'answerMs' | 'onSilent'>,
+): void {
+  const asking = setInterval(() => {
+    if (!isCurrent()) return clearInterval(asking)
+    listening.query('select 1').catch(onSilent)
+  }, answerMs)
+  asking.unref()
+}
+
+interface Notified {
+  readonly listeners: Listeners
+  readonly notifyRecords: () => void
+}
+
+function notifyAll(changed: readonly Entry[], { listeners, notifyRecords }: Notified): void {
+  for (const [runId, seq, isFree] of changed) {
+    if (runId === recordsId) notifyRecords()
+    else listeners.notify(runId, seq, isFree === 1)
   }
 }
 

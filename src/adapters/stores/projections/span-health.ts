@@ -21,9 +21,8 @@ const modelAttribute = 'aros.model_id'
 
 /** `undefined` for spans that say nothing about models. */
 export function readSpanHealth({ name, attributes }: Pick<SpanRow, 'name' | 'attributes'>) {
-  if (name !== 'attempt') return undefined
+  if (name !== 'attempt' || !saysHealth(attributes)) return undefined
   const own: [string, Json][] = Object.entries(attributes).filter(([key]) => key.startsWith('aros.'))
-  if (own.length === 0) return undefined
   const alike = own
     .filter(([key]) => key !== modelAttribute && !key.startsWith(repairPrefix))
     .sort(([one], [other]) => (one < other ? -1 : 1))
@@ -35,6 +34,12 @@ export function readSpanHealth({ name, attributes }: Pick<SpanRow, 'name' | 'att
     repair: repairCost(attributes),
   }
   return found
+}
+
+/** Without a list of the entries: most attempts of local functions and agents have no such attribute. */
+function saysHealth(attributes: HealthAttributes): boolean {
+  for (const key in attributes) if (key.startsWith('aros.')) return true
+  return false
 }
 
 function repairCost(attributes: HealthAttributes): RepairCost {

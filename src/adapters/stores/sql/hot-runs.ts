@@ -34,7 +34,8 @@ interface Kept {
   plan: PlanView | undefined
 }
 
-export function createHotRuns(most = 1_000): HotRuns {
+/** By default more runs than a server streams at once: reading the rows of a run back costs as much as writing them. */
+export function createHotRuns(most = 4_000): HotRuns {
   const runs = new Map<string, Kept>()
   return {
     get(runId) {

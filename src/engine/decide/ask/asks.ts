@@ -275,6 +275,12 @@ export function findOpen(state: RunState, now: number, requestId: string): Ask |
   const ask = state.asks.get(requestId)
   if (!ask) return { reason: 'unknown', message: `Ask "${requestId}" not found in this run` }
   if (!state.openAsks.has(requestId)) return { reason: 'resolved', message: whyClosed(state, requestId) }
+  // The journal has the cancellation; the run ends, and its asks with it, as soon as a process carries that out.
+  if (state.cancel && !state.finished)
+    return {
+      reason: 'resolved',
+      message: `The ask "${requestId}" is closed: ${state.cancel.by} has cancelled the run`,
+    }
   return now >= ask.expiresAt ? { reason: 'expired', message: `The ask "${requestId}" has expired` } : ask
 }
 

@@ -165,7 +165,7 @@ export function questionsAreAnsweredFirst(): Rule {
     if (event.type === 'hitl_resolved' && before?.asks.get(event.payload.requestId)?.toolCall)
       unclear.delete(nodeId)
     if (event.type === 'plan_updated') unclear.clear()
-    // It asks again. What it asked before may have expired with one item of a map, which went on without it.
+    // It asks again. What it asked before may have expired with one item of a map, which continued without it.
     if (event.type === 'nodes_reopened')
       for (const id of [...unclear].filter(reopenedIn(event))) unclear.delete(id)
     if (event.type === 'attempt_start' && unclear.has(nodeId))

@@ -39,67 +39,11 @@ export function createLeaseStatements(
   dialect: SqlDialect,
   templates: Templates = createTemplates('l', dialect.lists),
 ) {
-  const until = (param: Param<Timed & { leaseMs: number }>) =>
-    sql<number>`${dialect.now(param)} + ${param('leaseMs')}`
-
-  const due = (param: Param<ClaimValues>, narrow: Narrow): Ready =>
-    narrow(db.selectFrom('flex_runs').select('run_id').where('due_at', '<=', dialect.now(param)))
-
-  /** Skips runs whose row is being written, instead of waiting for it. */
-  const lockSome = (param: Param<ClaimValues>, ready: Ready) =>
-    dialect.locks.forUpdateSkipLocked(
-      ready.orderBy('due_at').orderBy('run_id').limit(param('limit')),
-      'flex_runs',
-    )
-
-  const take = (param: Param<ClaimValues>, ready: Expression<{ run_id: string }>) =>
-    db
-      .updateTable('flex_runs')
-      .set((eb) => ({
-        lease_owner: param('owner'),
-        lease_epoch: eb('lease_epoch', '+', 1),
-        lease_until: until(param),
-        due_at: until(param),
-        claim_id: param('claimId'),
-      }))
-      .where('run_id', 'in', ready as never)
-      .returning(['run_id', 'tenant', 'lease_epoch', 'priority'])
-
-  /** The first of each level, each found by an index, and of these the first. */
-  const takeByLevel = (param: Param<ClaimValues>, narrow: Narrow) => {
-    const some = levels.map((level, nth) => {
-      const ready = lockSome(
-        param,
-        due(param, (query) => narrow(query).where(level)),
-      )
-      return sql`select run_id, due_at, ${sql.lit(nth)} as nth from (${ready.select('due_at')}) as ${sql.ref(`level_${nth}`)}`
-    })
-    return take(
-      param,
-      sql`(select run_id from (${sql.join(some, sql` union all `)}) as ready
-        order by nth, due_at, run_id limit ${param('limit')})`,
-    )
-  }
-
+  const { until, due, lockSome, take, takeByLevel } = createClaims(db, dialect)
   const claimAny = templates.query<ClaimValues>((param) => takeByLevel(param, (query) => query))
   const claimUnplaced = templates.query<ClaimValues>((param) =>
     takeByLevel(param, (query) => query.where('placement', 'is', null)),
   )
-
-  const leaveOut =
-    ({ except = [], exceptTenants = [], placements }: Left): Narrow =>
-    (query) =>
-      query
-        .$if(except.length > 0, (some) => some.where('run_id', 'not in', except))
-        .$if(exceptTenants.length > 0, (some) => some.where('tenant', 'not in', exceptTenants))
-        .$if(placements !== undefined, (some) =>
-          some.where(({ eb, or }) =>
-            or([
-              eb('placement', 'is', null),
-              ...(placements?.length ? [eb('placement', 'in', placements)] : []),
-            ]),
-          ),
-        )
 
   /** Built each time: lists of what is left out are rare, and each is another. */
   const claimOthers = (values: ClaimValues, { runId, ...left }: Claiming): Statement => {
@@ -162,4 +106,67 @@ export function createLeaseStatements(
       return placements === undefined ? firstWake({}) : firstUnplacedWake({})
     },
   }
+}
+
+/** Parts of the statements that claim runs. */
+function createClaims(db: Kysely<Tables>, dialect: SqlDialect) {
+  const until = (param: Param<Timed & { leaseMs: number }>) =>
+    sql<number>`${dialect.now(param)} + ${param('leaseMs')}`
+
+  const due = (param: Param<ClaimValues>, narrow: Narrow): Ready =>
+    narrow(db.selectFrom('flex_runs').select('run_id').where('due_at', '<=', dialect.now(param)))
+
+  /** Skips runs whose row is being written, instead of waiting for it. */
+  const lockSome = (param: Param<ClaimValues>, ready: Ready) =>
+    dialect.locks.forUpdateSkipLocked(
+      ready.orderBy('due_at').orderBy('run_id').limit(param('limit')),
+      'flex_runs',
+    )
+
+  const take = (param: Param<ClaimValues>, ready: Expression<{ run_id: string }>) =>
+    db
+      .updateTable('flex_runs')
+      .set((eb) => ({
+        lease_owner: param('owner'),
+        lease_epoch: eb('lease_epoch', '+', 1),
+        lease_until: until(param),
+        due_at: until(param),
+        claim_id: param('claimId'),
+      }))
+      .where('run_id', 'in', ready as never)
+      .returning(['run_id', 'tenant', 'lease_epoch', 'priority'])
+
+  /** The first of each level, each found by an index, and of these the first. */
+  const takeByLevel = (param: Param<ClaimValues>, narrow: Narrow) => {
+    const some = levels.map((level, nth) => {
+      const ready = lockSome(
+        param,
+        due(param, (query) => narrow(query).where(level)),
+      )
+      return sql`select run_id, due_at, ${sql.lit(nth)} as nth from (${ready.select('due_at')}) as ${sql.ref(`level_${nth}`)}`
+    })
+    return take(
+      param,
+      sql`(select run_id from (${sql.join(some, sql` union all `)}) as ready
+        order by nth, due_at, run_id limit ${param('limit')})`,
+    )
+  }
+
+  return { until, due, lockSome, take, takeByLevel }
+}
+
+/** Leaves out runs, tenants and placements. */
+function leaveOut({ except = [], exceptTenants = [], placements }: Left): Narrow {
+  return (query) =>
+    query
+      .$if(except.length > 0, (some) => some.where('run_id', 'not in', except))
+      .$if(exceptTenants.length > 0, (some) => some.where('tenant', 'not in', exceptTenants))
+      .$if(placements !== undefined, (some) =>
+        some.where(({ eb, or }) =>
+          or([
+            eb('placement', 'is', null),
+            ...(placements?.length ? [eb('placement', 'in', placements)] : []),
+          ]),
+        ),
+      )
 }

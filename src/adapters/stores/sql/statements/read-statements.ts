@@ -81,9 +81,7 @@ export function createReadStatements(db: Kysely<Tables>, templates: Templates) {
         query = query.where('status', '=', sql.lit('quarantined'))
       // A list that names nothing matches nothing; SQL has no empty list.
       else if (status !== undefined) query = query.where('status', 'in', status.length > 0 ? status : [''])
-      const { minCostUsd, maxCostUsd } = given
-      if (minCostUsd !== undefined) query = query.where(costOrZero, '>=', minCostUsd)
-      if (maxCostUsd !== undefined) query = query.where(costOrZero, '<=', maxCostUsd)
+      for (const condition of listConditions(given)) query = query.where(condition)
       if (before !== undefined && isByCost) {
         query = query.where(
           sql<boolean>`(${costOrZero}, created_at, run_id) < (select ${costOrZero}, created_at, run_id from flex_runs where run_id = ${before})`,
@@ -107,6 +105,27 @@ export function createReadStatements(db: Kysely<Tables>, templates: Templates) {
     threads: (query: ThreadQuery): Statement => selectThreads(db, query),
     asks: (query: AskQuery): Statement => selectAsks(db, query),
   }
+}
+
+/** What a run has cost, and which models were called in it. */
+function listConditions(given: RunQuery) {
+  const { minCostUsd, maxCostUsd, nodeId, model } = given
+  return [
+    ...(minCostUsd === undefined ? [] : [sql<boolean>`${costOrZero} >= ${minCostUsd}`]),
+    ...(maxCostUsd === undefined ? [] : [sql<boolean>`${costOrZero} <= ${maxCostUsd}`]),
+    ...(nodeId === undefined && model === undefined ? [] : [calledModel(given)]),
+  ]
+}
+
+/** Whether an attempt of the run has called a model: at a node, one model, or both. */
+function calledModel({ nodeId, model }: Pick<RunQuery, 'nodeId' | 'model'>) {
+  const conditions = [
+    sql`spans.run_id = flex_runs.run_id`,
+    sql`spans.signals is not null`,
+    ...(nodeId === undefined ? [] : [sql`spans.node_id = ${nodeId}`]),
+    ...(model === undefined ? [] : [sql`spans.model_id = ${model}`]),
+  ]
+  return sql<boolean>`exists (select 1 from spans where ${sql.join(conditions, sql` and `)})`
 }
 
 /** The threads of a tenant, last changed first, after the one that is named. */
