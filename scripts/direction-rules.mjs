@@ -28,6 +28,8 @@ const insideOnly = {
     'mcp/mcp-options.ts',
     'sealing/seal-store.ts',
     'providers/provider-table.ts',
+    'queues/restate/restate-options.ts',
+    'queues/restate/restate-queue.ts',
     'stores/store-operations.ts',
   ],
   // The app imports this file without loading the web framework.
@@ -81,6 +83,7 @@ export const rules = {
     kysely: ['adapters'],
     libsql: ['adapters'],
     pg: ['adapters'],
+    '@restatedev/restate-sdk': ['adapters'],
     // Types only: a development dependency.
     '@ai-sdk/provider': ['adapters'],
     '@ai-sdk/openai': ['adapters'],

@@ -10,6 +10,12 @@
  */
 
 const kill = ['npm run kill -- --store sqlite --kills 700', 'npm run kill -- --store postgres --kills 700']
+/** Workers, API, PostgreSQL and Restate at random. */
+const killFleet = [
+  'npm run kill -- --queue local --store postgres --kills 40',
+  'npm run kill -- --queue restate --store postgres --kills 40',
+  'npm run kill -- --queue restate --nodes 3 --store postgres --kills 40',
+]
 
 /** @type {readonly ReliabilityCheck[]} */
 export const reliabilityTable = [
@@ -32,6 +38,7 @@ export const reliabilityTable = [
     tests: ['test/kill/kill.test.ts', 'test/restarts/restarts.test.ts', 'test/processes/keys.test.ts'],
     long: [
       ...kill,
+      ...killFleet,
       'npm run restarts -- --store sqlite --restarts 1000',
       'npm run restarts -- --store postgres --restarts 1000',
     ],
@@ -39,8 +46,8 @@ export const reliabilityTable = [
   {
     id: 'T4',
     shows: 'prompt recovery',
-    tests: ['test/kill/kill.test.ts', 'test/processes/handover.test.ts'],
-    long: kill,
+    tests: ['test/kill/kill.test.ts', 'test/processes/handover.test.ts', 'test/queues/restate.test.ts'],
+    long: [...kill, ...killFleet],
   },
   {
     id: 'T5',

@@ -6,6 +6,7 @@ import type { McpLogLine } from './adapters/mcp/mcp-client.ts'
 import { type McpServers, mcpServers } from './adapters/mcp/mcp-options.ts'
 import type { Price } from './adapters/models/index.ts'
 import type { AddressFilterOptions } from './adapters/net/address-filter.ts'
+import { checkRestateOptions, type RestateOptions } from './adapters/queues/restate/restate-options.ts'
 import type { TracingOptions } from './adapters/telemetry/tracing.ts'
 import { isObject } from './base/json.ts'
 import {
@@ -62,6 +63,11 @@ export interface AppOptions
   > {
   /** Where runs are stored: an open store, or `memory:` (default), `sqlite:PATH`, `postgres://…`. */
   readonly store?: Store | string
+  /**
+   * Who brings due runs to this process: `local` (default), it polls the store for them; or Restate delivers them, to any process
+   * with the same options. Restate needs a PostgreSQL store, and the package `@restatedev/restate-sdk` where runs are executed.
+   */
+  readonly queue?: 'local' | RestateOptions
   /** Keeps a ledger of corrections in a store that is opened here (AROS-66). Default: `PROVISO_LEDGER=1`, else false. */
   readonly ledger?: boolean
   /**
@@ -378,6 +384,7 @@ const appRows = {
     'an open store or its address',
     'memory:, sqlite:PATH or postgres://…',
   ),
+  queue: (value: unknown, at: Pointer) => (value === 'local' ? [] : checkRestateOptions(value, at)),
   capabilities: each(
     must(
       (value) => isObject(value) && has(value['capability'], 'capabilityId', 'string'),

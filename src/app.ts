@@ -160,7 +160,6 @@ async function buildApp(options: AppOptions, opened: Opened): Promise<App> {
   await agents?.living.open()
   await mcp?.open()
   await webhooks?.open()
-  engine.open()
   changes.follow({ onRead: engine.catalogChanged, onError: (cause) => onCrash('', cause) })
 
   const catalogOf = (tenant = 'default') => agents?.catalogs.forTenant(tenant) ?? catalog
@@ -181,6 +180,8 @@ async function buildApp(options: AppOptions, opened: Opened): Promise<App> {
   })
   const { methods, threads } = await createMethods(options, engine, { ...parts, sealed, shown, queue })
   const schedules = wireSchedules(options, engine, { ...parts, prepare: methods.prepare })
+  // Last: runs are executed from here on.
+  await openOrClose(engine, close)
   return {
     ...methods,
     threads,
@@ -250,6 +251,16 @@ function wireSchedules(
   })
   schedules.open()
   return schedules
+}
+
+/** A queue may be out of reach: then nothing stays open. */
+async function openOrClose(engine: Engine, close: App['close']): Promise<void> {
+  try {
+    await engine.open()
+  } catch (cause) {
+    await close({ graceMs: 0 })
+    throw cause
+  }
 }
 
 /** Closing twice is closing once: the second call waits for the first. */

@@ -35,6 +35,8 @@ export interface EnvConfig extends Keys {
   readonly authClientSecret?: string
   /** Signs the webhooks of the settings. */
   readonly webhookSecret?: string
+  /** Sent to Restate as a bearer token. */
+  readonly restateToken?: string
   /** The level of a server's log lines. */
   readonly log?: string
   /** `aros.telemetry.verbose` (FSD-32): trace events of model calls as log lines, too. */
@@ -66,6 +68,7 @@ export const envNames = {
   authSecret: ['PROVISO_AUTH_SECRET'],
   authClientSecret: ['PROVISO_AUTH_CLIENT_SECRET'],
   webhookSecret: ['PROVISO_WEBHOOK_SECRET'],
+  restateToken: ['PROVISO_RESTATE_TOKEN'],
   host: ['PROVISO_HOST'],
   port: ['PROVISO_PORT', 'PORT'],
   cors: ['PROVISO_CORS'],
@@ -97,7 +100,9 @@ export function readEnv(env: Readonly<Record<string, string | undefined>> = proc
   })
   const secrets = [
     ...Object.entries(envNames)
-      .filter(([setting]) => /ApiKey$|^(secretKey|webhookSecret|authSecret|authClientSecret)$/.test(setting))
+      .filter(([setting]) =>
+        /ApiKey$|^(secretKey|webhookSecret|authSecret|authClientSecret|restateToken)$/.test(setting),
+      )
       .flatMap(([, names]) => names.flatMap((name) => env[name]?.trim() || [])),
     ...envNames.previousSecretKeys.flatMap((name) => commaList(env[name])),
   ]

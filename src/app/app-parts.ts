@@ -19,6 +19,7 @@ import {
   providersFromKeys,
 } from '../adapters/models/index.ts'
 import type { AddressFilter } from '../adapters/net/address-filter.ts'
+import { createRestateQueue } from '../adapters/queues/restate/restate-queue.ts'
 import { createTracing } from '../adapters/telemetry/tracing.ts'
 import type { AppOptions, PlannerChoice } from '../app-options.ts'
 import { ProvisoError } from '../base/errors/error.ts'
@@ -207,17 +208,36 @@ export function toEngineOptions(
     refuseAnswer: parts.validators.refuse,
     modelFor: ({ kind, preferredModels = [] }) =>
       kind === 'model' ? (preferredModels[0] ?? defaultModel) : undefined,
-    owner: options.owner ?? `${process.pid}-${randomUUID()}`,
+    ...chooseQueue(options),
     planner: tracing ? tracing.planner(planner) : planner,
     estimate: (envelope, draft) => estimateSpending(envelope, draft, estimating),
     turn: () => pace.turn(),
   }
 }
 
+/** The queue, and the name of this process on its leases: deliveries recognise owners that were fed by the same queue. */
+function chooseQueue({
+  queue: chosen = 'local',
+  claim,
+  owner = `${process.pid}-${randomUUID()}`,
+}: AppOptions) {
+  if (chosen === 'local') return { owner }
+  if (claim === 'own')
+    throw new ProvisoError(
+      'option/invalid',
+      'Cannot use a queue with `claim: "own"`: it delivers every run',
+      {
+        hint: 'Remove `claim`, or set it to "none" if other processes execute the runs',
+      },
+    )
+  const queue = createRestateQueue(chosen)
+  return { queue, owner: owner.startsWith(`${queue.name}/`) ? owner : `${queue.name}/${owner}` }
+}
+
 // Collects every secret that an app knows at startup, so that they are redacted.
 
 function knownSecrets(
-  { secrets = [], capabilities, http, webhooks, store, mcp }: AppOptions,
+  { secrets = [], capabilities, http, webhooks, store, mcp, queue }: AppOptions,
   { env, providers }: { readonly env: EnvConfig; readonly providers: readonly Provider[] },
 ): readonly string[] {
   return [
@@ -233,6 +253,7 @@ function knownSecrets(
       secretsIn(capability.settings).filter(isKeyLike),
     ),
     ...passwordIn(store),
+    ...(typeof queue === 'object' && queue.token !== undefined ? [queue.token] : []),
   ]
 }
 
@@ -254,13 +275,15 @@ export function reportCrash(redactor: Redactor): OnCrash {
     const why = redactor.text(cause instanceof Error ? cause.message : String(cause))
     if (runId === '' && why === last) return
     if (runId === '') last = why
+    const isQueue = cause instanceof ProvisoError && cause.code === 'queue/unavailable'
+    const silent = isQueue ? 'The queue is not available' : 'Cannot read the store'
     const what =
       runId === ''
-        ? `Cannot read the store, retrying: ${why}`
+        ? `${silent}, retrying: ${why}`
         : `Run "${runId}" crashed in this process: ${why}. It is stored, and can be claimed again`
     process.emitWarning(what, {
       type: 'ProvisoWarning',
-      code: runId === '' ? 'store/unavailable' : 'run/crashed',
+      code: runId !== '' ? 'run/crashed' : isQueue ? 'queue/unavailable' : 'store/unavailable',
       detail: redactor.text((cause instanceof Error && cause.stack) || ''),
     })
   }

@@ -16,6 +16,7 @@ import type { Catalog } from '../domain/ports/catalog.ts'
 import type { Dispatcher } from '../domain/ports/dispatcher.ts'
 import type { ParseText } from '../domain/ports/parse-text.ts'
 import type { Planner } from '../domain/ports/planner.ts'
+import type { Queue } from '../domain/ports/queue/queue.ts'
 import type { Store } from '../domain/ports/store.ts'
 import type { Redactor } from '../domain/redaction/redact.ts'
 import type { RunState } from '../domain/run.ts'
@@ -71,6 +72,11 @@ export interface EngineOptions {
    * `none`: stores new runs and external input only; another process on the store executes them.
    */
   readonly claim?: 'all' | 'own' | 'none'
+  /**
+   * Delivers runs to the processes that execute them; `owner` must begin with its name and a slash. Default: each process
+   * polls the store for due runs.
+   */
+  readonly queue?: Queue
   /** How schemas of runs are compiled; read at every use, so that the app can change it. Default: as trusted schemas. */
   readonly compileOptions?: CompileOptions
   /** What the caller of a run has against an answer that satisfies its contract. Default: nothing. */
@@ -130,8 +136,8 @@ export interface Engine {
   readonly subscribeToLifecycle: SubscribeToLifecycle
   /** The catalog has changed: claims runs again that were released for lack of a capability that is there now. */
   catalogChanged(): void
-  /** Starts polling the store for work: due timers, replies from other processes, abandoned runs. */
-  open(): void
+  /** Starts to take work, from the store or the queue: due timers, replies from other processes, abandoned runs. */
+  open(): Promise<void>
   /**
    * Graceful shutdown: starts no more attempts, waits at most `graceMs` (default 5 s) for those in flight, releases all
    * leases, and stops.

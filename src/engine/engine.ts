@@ -3,15 +3,18 @@
  * are in memory; waiting runs are in the store. Takes answers that arrive late.
  */
 import { ProvisoError } from '../base/errors/error.ts'
+import { pick } from '../base/json.ts'
 import { settleWithin } from '../base/time/clock.ts'
 import type { AttemptRef, DoubtfulCall } from '../domain/attempt/call-key.ts'
 import type { NewEvent } from '../domain/event.ts'
 import type { AttemptResult } from '../domain/output.ts'
-import type { Store } from '../domain/ports/store.ts'
+import type { Claim, Store } from '../domain/ports/store.ts'
 import type { RunState } from '../domain/run.ts'
 import { missingCapabilities } from './capabilities.ts'
-import { createClaimBackOff } from './claim/claim-back-off.ts'
+import { type ClaimBackOff, createClaimBackOff } from './claim/claim-back-off.ts'
+import { createRunDeliveries } from './claim/run-deliveries.ts'
 import { createRunPoller } from './claim/run-poller.ts'
+import type { RunSource } from './claim/run-source.ts'
 import type { Engine, EngineOptions } from './engine-options.ts'
 import { changeTask } from './input/change-task.ts'
 import { openQuestionAbout, recordLateResult, recordLostLease, settlesDoubt } from './input/late-result.ts'
@@ -21,6 +24,7 @@ import { createChanges, createRunWaiters, loadEvents, loadState, watchRun } from
 import { createLifecycle } from './journal/lifecycle-listeners.ts'
 import { lookForAnswer } from './perform/perform.ts'
 import { replayRun } from './replay/replay.ts'
+import type { Actor } from './run-loop/run-actor-context.ts'
 import { type ActiveRuns, createActiveRuns, createStarts, releaseRuns } from './runs/active-runs.ts'
 import { type EngineSettings, resolveSettings } from './runs/engine-settings.ts'
 
@@ -55,7 +59,10 @@ export function createEngine(options: EngineOptions): Engine {
     changes,
     waiters,
     backOff,
-    wakeAt: (at) => poller.wakeAt(at),
+    source: {
+      wake: (runId) => source.wake(runId),
+      onLeft: (runId, left) => source.onLeft(runId, left),
+    },
     onLateResult: lateAnswers.record,
     // If the store is unavailable, the loss is not counted; the run continues in another process in any case.
     onLeaseLost: ({ runId, calls }) =>
@@ -67,24 +74,11 @@ export function createEngine(options: EngineOptions): Engine {
       lateAnswers.check(state.runId, events)
     },
   })
-  const poller = createRunPoller({
-    store,
-    clock,
-    owner,
-    leaseMs,
-    pollMs,
-    placements: settings.placements,
-    own: settings.claim === 'all' ? undefined : runs.own,
-    excludedRuns: backOff.excludedRuns,
-    actors: runs.actors,
-    freeSlots: () => runs.slots.free,
-    onClaim: ({ runId, ...claim }) => runs.execute(runId, { kind: 'claimed', ...claim }),
-    onLeaseLost: (actor) => runs.lose(actor),
-    onError: (cause) => options.onCrash?.('', cause),
-  })
+  const { source, open } = createSource(settings, { runs, backOff })
   const stopListening = store.onChange((runId, seq, isFree) => {
     if (seq > 0) backOff.remove(runId)
-    if (isFree) poller.wakeSoon()
+    if (isFree) source.onFree()
+    else if (seq === 0) source.answerChallenge?.(runId)
     waiters.markActive(runId)
     runs.actors.get(runId)?.notify(seq)
   })
@@ -102,17 +96,18 @@ export function createEngine(options: EngineOptions): Engine {
     takeLateAnswer: lateAnswers.takeLateAnswer,
     logLateResult: lateAnswers.logLateResult,
     subscribeToLifecycle: lifecycle.subscribe,
-    catalogChanged: poller.wakeSoon,
-    open: poller.open,
+    catalogChanged: () => source.onFree(),
+    open,
     async close({ graceMs = 5_000 } = {}) {
       if (isClosed) return
       isClosed = true
-      const polled = poller.close()
+      const polled = source.close()
       runs.slots.close()
       await releaseRuns(runs, settings, { graceMs, polled })
       if (settings.gate.isHolding) await closeGate(settings)
       starts.close()
-      poller.end()
+      source.end()
+      await settings.queue?.end()
       stopListening()
       changes.close()
     },
@@ -145,6 +140,45 @@ async function closeGate({ gate, clock }: EngineSettings): Promise<void> {
   cancelTimer()
 }
 const longestReturnMs = 1_000
+
+/** Runs come from the queue if there is one, else from polling the store. */
+function createSource(
+  settings: EngineSettings,
+  { runs, backOff }: { readonly runs: ActiveRuns; readonly backOff: ClaimBackOff },
+): { readonly source: RunSource; readonly open: Engine['open'] } {
+  const { store, queue, claim, onCrash } = settings
+  const shared = {
+    ...pick(settings, ['store', 'clock', 'owner', 'leaseMs', 'pollMs', 'placements']),
+    actors: runs.actors,
+    onClaim: ({ runId, ...claimed }: Claim) => runs.execute(runId, { kind: 'claimed', ...claimed }),
+    onLeaseLost: (actor: Actor) => runs.lose(actor),
+    onError: (cause: unknown) => onCrash?.('', cause),
+  }
+  if (!queue) {
+    const own = claim === 'all' ? undefined : runs.own
+    const { excludedRuns } = backOff
+    const source = createRunPoller({ ...shared, own, excludedRuns, freeSlots: () => runs.slots.free })
+    return { source, open: async () => source.open() }
+  }
+  const { handover } = store
+  if (!handover) throw queueNeedsSharedStore(queue.name, store.name)
+  const source = createRunDeliveries({ ...shared, handover, queue, retryAt: backOff.until })
+  return {
+    source,
+    async open() {
+      await queue.open(claim === 'none' ? undefined : source.receive)
+      source.open()
+    },
+  }
+}
+
+function queueNeedsSharedStore(queue: string, store: string): ProvisoError {
+  return new ProvisoError(
+    'option/invalid',
+    `Cannot use the queue "${queue}": it needs a PostgreSQL store, got ${store}`,
+    { hint: 'Open a store with postgres://…, or remove the option `queue`' },
+  )
+}
 
 /** Methods that read the journal of a run. */
 function createReads(

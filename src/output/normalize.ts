@@ -16,7 +16,8 @@ import type { AnySchema, ParseOptions } from './types.ts'
  */
 export function normalizeJsonText(text: string, options: ParseOptions = {}): string {
   const result = parse(text, undefined, { prefer: 'last', ...options })
-  if (!result.ok || result.repairs[0]?.rule === 'text-is-value') return text.trim()
+  if (!result.ok) return text.trim()
+  if (result.repairs.some(({ rule }) => rule === 'text-is-value')) return String(result.value).trim()
   return JSON.stringify(result.value)
 }
 

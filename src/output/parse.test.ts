@@ -37,7 +37,16 @@ describe('the levels', () => {
 
   it('say which tolerance a text needs', () => {
     const result = parse('[.5]', undefined, { tolerance: 0 })
-    expect(result.issues[0]).toMatchObject({ code: 'output/tolerance', hint: 'Set tolerance to 1' })
+    expect(result.issues[0]).toMatchObject({
+      code: 'output/tolerance',
+      hint: 'Set tolerance (in a pipeline, coercion.tolerant_level) to 1',
+    })
+    const schema = { type: 'object', properties: { a: { type: 'string' } }, required: ['a'] } as const
+    const codes = (text: string) => parse(text, schema, { tolerance: 0 }).issues.map(({ code }) => code)
+    expect(codes('{"a": "x" "n": 1}')).toEqual(['output/tolerance'])
+    // What no tolerance would read is not said to need one.
+    for (const text of ['No JSON here, sorry.', 'Sorry, nothing', '抱歉，没有。', '{"b": "x" "n": 1}'])
+      expect(codes(text)).not.toContain('output/tolerance')
     expect(parse('[.5]', undefined, { tolerance: 1 })).toMatchObject({ ok: true, value: [0.5] })
   })
 })

@@ -23,6 +23,7 @@ const list = (items: JsonSchema): JsonSchema => ({ type: 'array', items })
 const cases: Record<RuleName, readonly Case[]> = {
   surroundings: [{ text: 'Sure! {"a": 1} Done.', value: { a: 1 } }],
   'text-is-value': [{ text: 'Just words.', schema: { type: 'string' }, value: 'Just words.' }],
+  reasoning: [{ text: '<think>a</think>\nParis', schema: { type: 'string' }, value: 'Paris' }],
   collect: [{ text: '{"a": 1}\n{"a": 2}', schema: list({ type: 'object' }), value: [{ a: 1 }, { a: 2 }] }],
   unescape: [{ text: '{"n": "\\"7\\""}', schema: object({ n: { type: 'integer' } }), value: { n: 7 } }],
   fence: [{ text: '{"a": ```json\n{"b": 1}```}', value: { a: { b: 1 } } }],

@@ -26,6 +26,7 @@ export const rules = {
   ...rows('extract', 0, {
     surroundings: 0,
     'text-is-value': 2,
+    reasoning: 1,
     collect: 3,
     unescape: 2,
     fence: 1,

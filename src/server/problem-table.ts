@@ -216,6 +216,7 @@ export const errorStatus: Readonly<Record<ErrorCode, ProblemRow>> = {
   'planner/refused': { status: 422, title: 'The planner model refused to draft' },
   'planner/throttled': { status: 503, title: 'The planner model is throttled' },
   'planner/unavailable': { status: 503, title: 'The planner model is not available' },
+  'queue/unavailable': { status: 503, title: 'The queue is not available' },
   'store/unavailable': { status: 503, title: 'The store is not available' },
   'store/replaced': {
     status: 503,

@@ -5,6 +5,7 @@
 import type { Store } from '../domain/ports/store.ts'
 import { documentSuite } from './stores/documents.ts'
 import { eraseSuite, pruneSuite } from './stores/erase.ts'
+import { handoverSuite } from './stores/handover.ts'
 import { journalSuite, messageSuite } from './stores/journal.ts'
 import { leaseSuite } from './stores/leases.ts'
 import { projectionSuite } from './stores/projections.ts'
@@ -52,6 +53,7 @@ export function storeSuite(
   describe(`${name} as a store`, () => {
     journalSuite(suite)
     leaseSuite(suite)
+    handoverSuite(suite)
     projectionSuite(suite)
     messageSuite(suite)
     valueSuite(suite)

@@ -7,7 +7,8 @@ import { describeCampaign } from './report.ts'
 import type { Death } from './trial.ts'
 
 const usage =
-  'Usage: npm run kill -- [--store sqlite|postgres] [--kills N] [--seed S] [--trial I --deaths "PLACE, …"] [--lanes N] [--lease-ms MS] [--json]'
+  'Usage: npm run kill -- [--store sqlite|postgres] [--kills N] [--seed S] [--trial I --deaths "PLACE, …"] [--lanes N] [--lease-ms MS] [--json]\n' +
+  '       npm run kill -- --queue local|restate --store postgres [--workers N] [--nodes N] [--kills N] [--seed S] [--lease-ms MS] [--json]'
 
 /** Lease duration where another process could still be alive; the leases of dead processes last as long. */
 export const shortLeaseMs = 500

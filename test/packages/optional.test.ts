@@ -146,14 +146,16 @@ describe('a missing package', { timeout }, () => {
     expect(manifest.devDependencies[needed].split('.')[0]).toBe(version)
   })
 
-  it('of a store or of MCP is named where it is opened', async () => {
+  it('of a store, of a queue or of MCP is named where it is opened', async () => {
     const program = `
       import { createApp } from 'proviso'
       import { openStore } from 'proviso/stores'
+      import { createMemoryStore } from 'proviso/stores/memory'
       const attempt = (act) => act().then(() => 'no error', ({ code, message, hint }) => [code, message, hint])
       console.log(JSON.stringify([
         await attempt(() => openStore('postgres://ann@127.0.0.1:9/none')),
         await attempt(() => createApp({ mcp: { tools: { command: 'true' } } })),
+        await attempt(() => createApp({ store: { ...createMemoryStore(), handover: {} }, queue: { kind: 'restate' } })),
       ]))`
     expect(await project.run('others.mjs', program)).toEqual([
       [
@@ -165,6 +167,11 @@ describe('a missing package', { timeout }, () => {
         'option/invalid',
         'Cannot connect to MCP servers: the package @modelcontextprotocol/client is not installed',
         'Run `npm install @modelcontextprotocol/client@2`',
+      ],
+      [
+        'option/invalid',
+        'Cannot take runs from Restate: the package @restatedev/restate-sdk is not installed',
+        'Run `npm install @restatedev/restate-sdk@1`',
       ],
     ])
   })

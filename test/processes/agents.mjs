@@ -102,3 +102,29 @@ export const long = defineCapability({
     return { text: 'Tea' }
   },
 })
+
+/** Fails the first time. */
+export const flaky = defineCapability({
+  capabilityId: 'flaky',
+  inputContract: { type: 'object' },
+  outputContract: text,
+  idempotent: true,
+  run(_inputs, context) {
+    mark('flaky', context)
+    if (context.attempt === 1) throw new Error('Not yet')
+    return { text: 'Tea' }
+  },
+})
+
+/** May be done again, and takes long enough to be interrupted. */
+export const slow = defineCapability({
+  capabilityId: 'slow',
+  inputContract: { type: 'object' },
+  outputContract: text,
+  idempotent: true,
+  async run(_inputs, context) {
+    mark('slow', context)
+    await pause(800, context.signal)
+    return { text: 'Tea' }
+  },
+})

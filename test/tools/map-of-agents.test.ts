@@ -13,7 +13,7 @@ async function sendToAll(concurrency: number, last: { readonly send?: true } = {
   const tools = makeTools()
   const server = await serve((_turn, seen) => {
     if (resultsIn(seen).length > 0) return done
-    const to = people.find((name) => JSON.stringify(seen).includes(name)) ?? 'nobody'
+    const to = people.find((name) => JSON.stringify(seen).includes(name)) ?? ''
     return { calls: [{ name: 'send', input: { to, amount: 5 } }] }
   })
   const app = await openWith(server, [agent([tools.send]), publish])

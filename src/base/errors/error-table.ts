@@ -63,6 +63,11 @@ export const errorTable = {
     exitCode: 1,
     hint: 'Check the cause and report it; the run is kept, and another process on the store continues it when the lease of this process has expired',
   },
+  'queue/unavailable': {
+    fate: 'retry',
+    exitCode: 1,
+    hint: 'Check that the Restate server runs and is reachable; runs are stored, and are sent when it is back',
+  },
   'plan/stale-version': { fate: 'fix', exitCode: 2, hint: 'Read the run again: it has a newer plan' },
   'capability/missing': {
     fate: 'fix',

@@ -5,6 +5,7 @@ import { describeExitCodes } from '../exit-codes.ts'
 import { addUseOption } from '../input/read-work.ts'
 import { duration, wholeNumber } from '../options/option-parsers.ts'
 import { addStoreOption } from '../options/store-option.ts'
+import { addQueueFlags } from '../serve/serve-settings.ts'
 import type { WorkerFlags } from '../serve/worker.ts'
 
 const examples = `
@@ -15,6 +16,7 @@ Shutdown: SIGTERM or Ctrl-C claims nothing more, lets attempts end for four seco
 
 Examples:
   proviso worker --store postgres://… --use agents.mjs
+  proviso worker --store postgres://… --use agents.mjs --queue restate --restate-address http://workers.internal:9080
   proviso worker --store postgres://… --use agents.mjs --labels region=eu
   proviso worker --store postgres://… --use agents.mjs --capabilities render,transcode --concurrency 4
 
@@ -50,7 +52,7 @@ export function addWorkerCommand(program: Command): void {
     .option('--health-every <time>', 'pause between two health lines', duration, 60_000)
     .option('--config <file>', 'settings file (default: $PROVISO_CONFIG, else proviso.toml here or above)')
     .option('--json', 'print health lines as JSON')
-  addStoreOption(addUseOption(command))
+  addQueueFlags(addStoreOption(addUseOption(command)))
     .addHelpText('after', examples)
     .action(async (flags: WorkerFlags) => {
       // Lazy import: the app is large, and other commands do not need it.

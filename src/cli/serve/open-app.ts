@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { hostname } from 'node:os'
 import { providersFromKeys } from '../../adapters/models/index.ts'
 import { type App, type AppOptions, createApp, fallbackModel, openStore } from '../../app.ts'
+import { ProvisoError } from '../../base/errors/error.ts'
 import { pick } from '../../base/json.ts'
 import { systemClock } from '../../base/time/clock.ts'
 import type { Store } from '../../domain/ports/store.ts'
@@ -19,7 +20,13 @@ import { chooseLastingStore, type StoreChoice } from '../options/store-option.ts
 import { colors, printNote, refuse } from '../print.ts'
 import { version } from '../version.ts'
 import { chooseModels, chooseServedPlanner } from './choose-models.ts'
-import { chooseWebhooks, findInvalidVariables, findUnusedVariables, settingFlags } from './serve-settings.ts'
+import {
+  chooseQueue,
+  chooseWebhooks,
+  findInvalidVariables,
+  findUnusedVariables,
+  settingFlags,
+} from './serve-settings.ts'
 import { recordSettings, startRetention } from './upkeep.ts'
 
 export interface AppFlags {
@@ -80,7 +87,9 @@ export async function withApp(
   try {
     await check?.(store, env, config)
     await recordSettings(store, config)
-    const owner = `${hostname()}-${process.pid}-${randomBytes(3).toString('hex')}`
+    const queue = chooseQueue(config.serve.queue, env)
+    const name = `${hostname()}-${process.pid}-${randomBytes(3).toString('hex')}`
+    const owner = typeof queue === 'object' ? `${queue.kind}/${name}` : name
     const { options, notes } = await createOptions(
       { dev: flags.dev === true, env, config, work, choice },
       findAddress,
@@ -91,6 +100,7 @@ export async function withApp(
       ...chosen,
       limits: { ...readFleetLimits(config), ...chosen.limits },
       store,
+      queue,
       owner,
       onCrash: reportCrash,
       onMissing: createMissingCapabilityNotice(printNote),
@@ -103,7 +113,13 @@ export async function withApp(
     })
     const retention = startRetention(store, config.serve.retention, (cause) => reportCrash('', cause))
     const unused = noteUnusedSettings(config.aros, 'the runs of a server') ?? []
-    const all = [...notes, ...misread, ...findUnusedVariables(own.settings), unused].flat()
+    const all = [
+      ...notes,
+      ...describeQueue(queue, role),
+      ...misread,
+      ...findUnusedVariables(own.settings),
+      unused,
+    ].flat()
     try {
       return await use({ app, env, config, choice, owner, notes: all })
     } finally {
@@ -171,6 +187,23 @@ function readFleetLimits({ serve: { limits } }: Config): NonNullable<AppOptions[
   }
 }
 
+/** What an operator should know of the queue. */
+function describeQueue(queue: ReturnType<typeof chooseQueue>, role: ProcessInfo['role']): readonly string[] {
+  if (queue === 'local') return []
+  const { service, address, host, port, ingress, identityKeys = [] } = queue
+  if (role === 'api') return [`Queue: sends runs to Restate at ${ingress}, service ${service}.`]
+  const where = address ?? `http://${host}:${port}`
+  const isOpen = identityKeys.length === 0 && !/^(127\.|localhost$|::1$)/.test(host ?? '')
+  return [
+    `Queue: Restate delivers runs to ${where}, service ${service}.`,
+    ...(isOpen
+      ? [
+          `Requests to ${host}:${port} are not authenticated: set queue.identity_keys, or restrict who can reach it.`,
+        ]
+      : []),
+  ]
+}
+
 function warnClearSecret(): void {
   printNote(
     colors.yellow(
@@ -180,7 +213,9 @@ function warnClearSecret(): void {
 }
 
 function reportCrash(runId: string, cause: unknown): void {
-  const what = runId === '' ? 'The store does not respond' : `Cannot continue run ${runId} here`
+  const isQueue = cause instanceof ProvisoError && cause.code === 'queue/unavailable'
+  const silent = isQueue ? 'The queue does not respond' : 'The store does not respond'
+  const what = runId === '' ? silent : `Cannot continue run ${runId} here`
   printNote(`${colors.red('error')} ${what}: ${cause instanceof Error ? cause.message : String(cause)}`)
 }
 

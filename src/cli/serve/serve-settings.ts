@@ -77,14 +77,62 @@ const flagTable: readonly FlagRow[] = [
   },
 ]
 
+/** Flags of `serve` and `worker` that choose the queue. */
+const queueFlagTable: readonly FlagRow[] = [
+  {
+    flag: '--queue',
+    argument: '<mode>',
+    key: 'queue.mode',
+    what: 'who brings due runs to workers: local polls the store, restate delivers them (default: $PROVISO_QUEUE, else local)',
+  },
+  {
+    flag: '--restate-ingress',
+    argument: '<url>',
+    key: 'queue.ingress',
+    what: 'URL where Restate takes requests (default: http://127.0.0.1:8080)',
+  },
+  {
+    flag: '--restate-admin',
+    argument: '<url>',
+    key: 'queue.admin',
+    what: 'URL of the admin API of Restate, where workers register (default: http://127.0.0.1:9070)',
+  },
+  {
+    flag: '--restate-address',
+    argument: '<url>',
+    key: 'queue.address',
+    what: 'URL under which Restate reaches the workers (default: the host and port of this worker)',
+  },
+  {
+    flag: '--restate-host',
+    argument: '<address>',
+    key: 'queue.host',
+    what: 'address to listen on for Restate (default: 127.0.0.1)',
+  },
+  {
+    flag: '--restate-port',
+    argument: '<n>',
+    key: 'queue.port',
+    what: 'port to listen on for Restate; 0 for a free one (default: 9080)',
+  },
+]
+
 export function addSettingFlags(command: Command): Command {
-  for (const { flag, argument, what } of flagTable) command.option(`${flag} ${argument}`, what)
+  return addFlags(command, flagTable)
+}
+
+export function addQueueFlags(command: Command): Command {
+  return addFlags(command, queueFlagTable)
+}
+
+function addFlags(command: Command, table: readonly FlagRow[]): Command {
+  for (const { flag, argument, what } of table) command.option(`${flag} ${argument}`, what)
   return command
 }
 
 /** Converts the flags that commander parsed to settings. */
 export function settingFlags(flags: Readonly<Record<string, unknown>>): readonly SettingFlag[] {
-  return flagTable.flatMap(({ flag, key }) => {
+  return [...flagTable, ...queueFlagTable].flatMap(({ flag, key }) => {
     const text = flags[camelName(flag)]
     return typeof text === 'string' ? [{ key, flag, text }] : []
   })
@@ -151,6 +199,15 @@ export function chooseSignIn(
     ...(auth.scope !== undefined && { scope: auth.scope }),
     ...(authClientSecret !== undefined && { clientSecret: authClientSecret }),
   }
+}
+
+/** The queue, from the settings. */
+export function chooseQueue(
+  { mode, ...given }: ServerSettings['queue'],
+  { restateToken: token }: Pick<EnvConfig, 'restateToken'>,
+): NonNullable<AppOptions['queue']> {
+  if (mode === 'local') return mode
+  return { kind: mode, ...given, ...(token !== undefined && { token }) }
 }
 
 // Webhooks of the operator, from the settings.

@@ -10,8 +10,12 @@ import type { RunStatus, TerminalStatus } from '../status.ts'
 import type { NewDocument } from './documents.ts'
 import type { Erase, Erased, SubjectQuery } from './erase.ts'
 import type { CorrectionLedger } from './ledger.ts'
+import type { Handover } from './queue/handover.ts'
+import type { Claim, Lease } from './queue/lease.ts'
 import type { Records } from './records.ts'
 import type { Sample, SampleQuery } from './sample.ts'
+
+export type { Claim, Lease } from './queue/lease.ts'
 
 /** The new head after an append; the store adds sequence number and times. */
 export interface HeadUpdate {
@@ -23,12 +27,6 @@ export interface HeadUpdate {
   /** What the run has used so far; absent while it is zero or unknown. */
   readonly costUsd?: number
   readonly tokens?: number
-}
-
-export interface Lease {
-  readonly owner: string
-  /** Fencing token: grows with every change of owner; an append with an old one is refused. */
-  readonly epoch: number
 }
 
 export interface NewRun {
@@ -68,13 +66,6 @@ export type AppendResult =
   | { readonly kind: 'conflict'; readonly seq: number }
   | { readonly kind: 'fenced' }
   | { readonly kind: 'missing' }
-
-export interface Claim {
-  readonly runId: string
-  /** Claimed runs are executed tenant by tenant in turn. */
-  readonly tenant: string
-  readonly lease: Lease
-}
 
 /** A run whose lease was renewed, and the sequence number of its last event. */
 interface HeldRun {
@@ -355,6 +346,8 @@ export interface Store {
    */
   renew(request: { owner: string; leaseMs: number; runIds: readonly string[] }): Promise<HeldRun[]>
   release(runId: string, lease: Lease): Promise<void>
+  /** Takes over runs before their lease expires. Absent: a store of one process. */
+  readonly handover?: Handover
   /** Returns the earliest time at which `claim` could return a run; pollers sleep until then. */
   nextWake(given?: {
     except?: readonly string[]

@@ -17,6 +17,8 @@ export interface ClaimBackOff {
    * capability must not pass the run back and forth.
    */
   remove(runId: string): void
+  /** When the pause of a run ends; `undefined` if it has none. */
+  until(runId: string): number | undefined
   /** Run ids to skip while claiming. */
   excludedRuns(): string[]
 }
@@ -65,6 +67,7 @@ export function createClaimBackOff({
       if (left.size > most && oldest !== undefined) left.delete(oldest)
     },
     remove: (runId) => void left.delete(runId),
+    until: (runId) => left.get(runId)?.until,
     excludedRuns() {
       if (left.size === 0) return []
       const now = clock.now()

@@ -65,7 +65,7 @@ it('polls again for a run that came while it polled', async () => {
   poller.open()
   await asked.opened
   await store.create(newRun('meanwhile', { head: { ...runningHead, wakeAt: 1 } }))
-  poller.wakeSoon()
+  poller.onFree()
   answered.open()
   await claimed.opened
   await poller.close()

@@ -1,7 +1,12 @@
-/** Polls the store for due and abandoned runs, claims them, and renews the leases of the runs this process owns (heartbeat). */
+/**
+ * The local source of runs: polls the store for due and abandoned runs, claims them, and renews the leases of the runs this
+ * process owns (heartbeat).
+ */
 import type { Clock } from '../../base/time/clock.ts'
 import type { Claim, Store } from '../../domain/ports/store.ts'
 import type { Actor } from '../run-loop/run-actor-context.ts'
+import { renewLeases } from './renew-leases.ts'
+import type { RunSource } from './run-source.ts'
 
 interface RunPollerOptions {
   readonly store: Store
@@ -27,17 +32,6 @@ interface RunPollerOptions {
   readonly onError: (cause: unknown) => void
 }
 
-export interface RunPoller {
-  open(): void
-  /** Polls no later than this. */
-  wakeAt(at: number): void
-  /** Polls as soon as it may: a run waits to be claimed. */
-  wakeSoon(): void
-  /** Stops polling; lease renewal continues until `end`. Resolves when the runs that a poll under way claims are released. */
-  close(): Promise<void>
-  end(): void
-}
-
 const claimSize = 32
 /**
  * In a long backlog, runs of other tenants are claimed after every so many pages or milliseconds, because that query passes
@@ -49,7 +43,7 @@ const lookPauseMs = 1_000
 /** Lower bound between polls: a run that is due but leased to another process must not cause a tight loop. */
 const shortestPause = 50
 
-export function createRunPoller(options: RunPollerOptions): RunPoller {
+export function createRunPoller(options: RunPollerOptions): RunSource {
   const { store, clock, leaseMs, pollMs, placements, own } = options
   let opened = false
   let closed = false
@@ -76,7 +70,7 @@ export function createRunPoller(options: RunPollerOptions): RunPoller {
     })
   }
 
-  const wakeSoon = () => {
+  const onFree = () => {
     if (own) return
     // The claim under way may have come before the run.
     if (polling) isWanted = true
@@ -130,32 +124,20 @@ export function createRunPoller(options: RunPollerOptions): RunPoller {
       wakeAt(clock.now())
       scheduleRenewal()
     },
-    wakeAt,
-    wakeSoon,
+    wake(runId) {
+      if (!own || own.has(runId)) wakeAt(clock.now())
+    },
+    onFree,
+    onLeft(_runId, { idle }) {
+      if (idle?.isChanged) wakeAt(clock.now())
+      for (const at of idle?.timers ?? []) wakeAt(at)
+    },
     async close() {
       closed = true
       cancelPoll()
       await polling
     },
     end: () => cancelRenewal(),
-  }
-}
-
-/**
- * Renews the leases of all runs here and dismisses the runs whose lease was lost. The others learn how long their journal
- * is: not every store can notify about events that another process appended (a reply, a cancellation).
- */
-async function renewLeases({ store, owner, leaseMs, actors, onLeaseLost }: RunPollerOptions): Promise<void> {
-  const mine = [...actors.values()].filter((actor) => actor.lease !== undefined)
-  if (mine.length === 0) return
-  const renewed = await store.renew({ owner, leaseMs, runIds: mine.map(({ runId }) => runId) })
-  const held = new Map(renewed.map(({ runId, seq }) => [runId, seq]))
-  for (const actor of mine) {
-    const seq = held.get(actor.runId)
-    if (seq === undefined) {
-      actor.stop()
-      onLeaseLost(actor)
-    } else if (actors.get(actor.runId) === actor) actor.notify(seq)
   }
 }
 

@@ -14,7 +14,7 @@ import { applyEvent, begin } from '../../domain/run/fold.ts'
 import type { RunState } from '../../domain/run.ts'
 import { schemaHash } from '../../schema/hash.ts'
 import type { ClaimBackOff } from '../claim/claim-back-off.ts'
-import type { RunPoller } from '../claim/run-poller.ts'
+import type { LeftRun, RunSource } from '../claim/run-source.ts'
 import { openingFacts } from '../decide/decide.ts'
 import type { Engine, StartOptions } from '../engine-options.ts'
 import { fact } from '../events.ts'
@@ -35,11 +35,16 @@ export interface ActiveRuns {
   /** Executes a run in a new actor. */
   execute(runId: string, origin: Origin): void
   /** Removes an actor that has ended, and notifies. */
-  dismiss(actor: Actor, why: LeftNotice['why'], state?: RunState): void
+  dismiss(actor: Actor, why: LeftNotice['why'], resting?: Resting): void
   /** Removes an actor whose lease another process has. */
   lose(actor: Actor): void
   /** Called after external input: notifies the local actor, or has the run claimed. */
   wakeRun(runId: string, state: RunState): void
+}
+
+/** What is known of a run that rests. */
+interface Resting extends Pick<LeftRun, 'idle'> {
+  readonly state?: RunState
 }
 
 interface ActiveRunsParts extends Pick<ActorContext, 'onLateResult' | 'onAppended'> {
@@ -50,11 +55,11 @@ interface ActiveRunsParts extends Pick<ActorContext, 'onLateResult' | 'onAppende
   readonly changes: Changes
   readonly waiters: RunWaiters
   readonly backOff: ClaimBackOff
-  readonly wakeAt: RunPoller['wakeAt']
+  readonly source: Pick<RunSource, 'wake' | 'onLeft'>
 }
 
 export function createActiveRuns(parts: ActiveRunsParts): ActiveRuns {
-  const { settings, lifecycle, changes, waiters, backOff, wakeAt } = parts
+  const { settings, lifecycle, changes, waiters, backOff, source } = parts
   const { store, clock, decisionContext, turn, claim } = settings
   const actors = new Map<string, Actor>()
   const own = new Set<string>()
@@ -69,12 +74,13 @@ export function createActiveRuns(parts: ActiveRunsParts): ActiveRuns {
   )
   settings.gate.open(slots.callAgain)
 
-  const dismiss: ActiveRuns['dismiss'] = (actor, why, state) => {
+  const dismiss: ActiveRuns['dismiss'] = (actor, why, { state, idle } = {}) => {
     const { runId } = actor
     // This process may have claimed the run again after its lease expired: the old actor must not remove the new one.
     if (actors.get(runId) === actor) {
       actors.delete(runId)
       lifecycle.notify({ kind: 'left', runId, why, ...(state && { status: getRunStatus(state) }) })
+      source.onLeft(runId, { why, ...(idle && { idle }) })
     }
     changes.notify(runId)
   }
@@ -100,15 +106,16 @@ export function createActiveRuns(parts: ActiveRunsParts): ActiveRuns {
     onIdle(actor, state, { more, missing }) {
       const { runId } = actor
       if (!more) waiters.settle(runId, state)
-      dismiss(actor, 'rests', state)
       if (state.finished) own.delete(runId)
       if (missing.length === 0 || more) backOff.remove(runId)
       else {
         backOff.add(runId, { tenant: state.tenant, missing }, firstTimer(state))
         settings.onMissing?.(runId, missing)
       }
-      if (more) wakeAt(clock.now())
-      for (const { dueAt } of state.timers.values()) wakeAt(dueAt)
+      const { wakeAt } = buildRunHead(state, clock.now())
+      const timers = [...state.timers.values()].map(({ dueAt }) => dueAt)
+      const idle = { isChanged: more, missing, timers, ...(wakeAt !== undefined && { wakeAt }) }
+      dismiss(actor, 'rests', { state, idle })
     },
     onLost: lose,
     onCrash(actor, cause) {
@@ -136,11 +143,14 @@ export function createActiveRuns(parts: ActiveRunsParts): ActiveRuns {
     },
     wakeRun(runId, state) {
       backOff.remove(runId)
-      if (claim === 'none') return
+      if (claim === 'none') {
+        if (!state.finished) source.wake(runId)
+        return
+      }
       if (claim === 'own' && !state.finished) own.add(runId)
       const actor = actors.get(runId)
       if (actor) actor.notify(state.seq)
-      else if (!state.finished) wakeAt(clock.now())
+      else if (!state.finished) source.wake(runId)
     },
   }
 }
@@ -211,14 +221,16 @@ interface StartParts {
 
 export function createStarts(
   settings: EngineSettings,
-  runs: Pick<ActiveRuns, 'actors' | 'own' | 'execute' | 'dismiss'>,
+  runs: Pick<ActiveRuns, 'actors' | 'own' | 'execute' | 'dismiss' | 'wakeRun'>,
   { isClosed, onStored }: StartParts,
 ): Starts {
-  const { claim, newId, clock, answerMs, placements } = settings
-  /** Other processes execute the run: this one executes none, or lacks a label that the run requires. */
+  const { claim, queue, newId, clock, answerMs, placements } = settings
+  /** The run is left to the process that a queue delivers it to, or this one executes none, or lacks a label that it requires. */
   const isOfOthers = (envelope: Envelope) => {
     const placement = getPlacement(envelope)
-    return claim === 'none' || (placement !== undefined && !placements.includes(placement))
+    return (
+      claim === 'none' || queue !== undefined || (placement !== undefined && !placements.includes(placement))
+    )
   }
   /** Runs being written to the store, and how their start is rejected. */
   const creating = new Map<string, { readonly settled: Promise<void>; readonly refuse: Refuse }>()
@@ -231,6 +243,7 @@ export function createStarts(
         ...{ clock, until, late },
       })
       onStored(state, events)
+      runs.wakeRun(runId, state)
       return runId
     }
     if (settings.updateCatalog)

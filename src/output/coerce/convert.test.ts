@@ -1,6 +1,7 @@
 /** Numbers as people write them: read when the meaning is beyond doubt, left alone otherwise. */
 import { describe, expect, it } from 'vitest'
 import { classify } from '../decode/unquoted.ts'
+import { parse } from '../parse.ts'
 import { readNumber } from './convert.ts'
 
 const free = { maximum: undefined }
@@ -18,6 +19,10 @@ describe('a number in a string', () => {
     ['12,000', 12_000],
     ['1,234,567.89', 1_234_567.89],
     ['1.234,56', 1234.56],
+    ['12,50', 12.5],
+    ['-0,5', -0.5],
+    ['1234,5', 1234.5],
+    ['3,50 €', 3.5],
     ["1'000", 1000],
     ['1 000 000', 1_000_000],
     ['1_000', 1000],
@@ -49,7 +54,11 @@ describe('a number in a string', () => {
     '1/2',
     '1-2',
     '2020-01-01',
-    '12,00',
+    '12,0000',
+    '1,2,34',
+    '12,50.0',
+    ',50',
+    '12,',
     '1,2,3',
     '7 apples',
     '(5)',
@@ -96,4 +105,16 @@ describe('a token without quotes', () => {
   ])('%s', (text, meaning) => {
     expect(classify(text)).toEqual(meaning)
   })
+})
+
+it('a comma before one or two digits separates no items, and a list of numbers is not guessed from it', () => {
+  const schema = (v: object) => ({ type: 'object', properties: { v }, required: ['v'] })
+  const number = { type: 'number' }
+  for (const text of ['{"v": "12,50"}', '{v: 12,50}', '{"v": "12,5"}'])
+    expect(parse(text, schema(number)).value).toEqual({ v: 12.5 })
+  expect(parse('{"v": "12,000"}', schema(number)).value).toEqual({ v: 12_000 })
+  expect(parse('{"v": "1,2"}', schema({ type: 'array', items: number })).ok).toBe(false)
+  expect(parse('{"v": "12,50"}', schema({ type: 'integer' })).ok).toBe(false)
+  expect(parse('{"v": "12,50"}', schema({ type: ['number', 'string'] })).value).toEqual({ v: '12,50' })
+  expect(parse('{"v": "12,50"}', schema(number), { aop: 'minimal' }).ok).toBe(false)
 })

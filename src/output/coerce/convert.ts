@@ -100,6 +100,8 @@ function toNumber(run: Coercing, node: Node, shape: Shape, type: 'integer' | 'nu
   const { settings } = run.guide
   const allowed = settings.allows(type, rule) || (type === 'number' && settings.allows('number', 'str->int'))
   if (node.kind !== 'string' || !(allowed || node.bare)) return undefined
+  // As the only item of a list, it may be two items.
+  if (run.wraps > 0 && DECIMAL_COMMA.test(String(node.value))) return undefined
   const reading = node.big ? { kind: 'unsafe' as const } : readNumber(String(node.value), shape)
   if (reading.kind === 'unsafe') {
     run.issue('number/unsafe', `${String(node.value).slice(0, 60)} cannot be held exactly as a number`, {
@@ -258,8 +260,12 @@ function checked(text: string): NumberReading {
   return { kind: 'number', value }
 }
 
+/** 12,50: a comma that separates no group of three digits is the mark of the decimals. */
+const DECIMAL_COMMA = /^[+-]?\d+,\d\d?$/
+
 /** 12,000 and 1.234,56 and 1'000: separators every three digits, and at most one other mark for the decimals. */
 function ungroup(body: string): string {
+  if (DECIMAL_COMMA.test(body)) return body.replace(',', '.')
   const match = GROUPED.exec(body)
   if (match === null) return body
   const [, separator, decimal] = match as unknown as [string, string, string | undefined]

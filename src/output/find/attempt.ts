@@ -116,21 +116,23 @@ export function attempt(
       ? before.changes
       : [...before.changes, ...coercion.changes]
   const plain = coercion === undefined ? value : coercion.value
-  const issues = [...(coercion?.issues ?? []), ...intolerable(region, settings), ...strayValues(region)]
+  const own = [...(coercion?.issues ?? []), ...strayValues(region)]
   const checked =
-    issues.length > 0
+    own.length > 0
       ? undefined
       : // A coercion that changed nothing leaves the verdict as it was.
         unchanged !== undefined && plain === value
         ? unchanged
         : check(trial, plain, region, inner)
+  // A higher tolerance is proposed only where nothing else is wrong.
+  const issues = checked?.ok ? intolerable(region, settings) : own
   return {
     region,
     changes,
     branches: coercion?.branches ?? {},
     plain,
     value: checked?.ok ? checked.value : plain,
-    valid: checked?.ok ?? false,
+    valid: issues.length === 0 && (checked?.ok ?? false),
     cost: before.cost + (coercion?.cost ?? 0) + region.summary.cost,
     issues,
   }
@@ -180,7 +182,7 @@ function intolerable(region: Region, settings: Settings): ReaderIssue[] {
       code: 'output/tolerance',
       at: { span: [edit.start, edit.end] },
       message: `the text can be read only with the rule "${edit.rule}", which needs tolerance ${level}`,
-      hint: `Set tolerance to ${level}`,
+      hint: `Set tolerance (in a pipeline, coercion.tolerant_level) to ${level}`,
     },
   ]
 }

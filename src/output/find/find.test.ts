@@ -204,3 +204,36 @@ describe('members without their braces', () => {
     expect(read(text, wanted)).toMatchObject({ a: 1 })
   })
 })
+
+describe('a value with placeholders', () => {
+  const person: JsonSchema = {
+    type: 'object',
+    properties: { name: { type: 'string' }, age: { type: 'integer' } },
+    required: ['name', 'age'],
+  }
+  const ada = { name: 'Ada', age: 36 }
+
+  it.each(['<name>', '<string>', '<your full name>', '...', '…'])(
+    'is an example beside another: %s',
+    (name) => {
+      const sample = { name, age: 0 }
+      const [one, other] = [JSON.stringify(sample), JSON.stringify(ada)]
+      for (const text of [
+        `${one}\n${other}`,
+        `${other}\n${one}`,
+        `Fill ${one}.\n\n\`\`\`json\n{name: 'Ada', age: 36}\n\`\`\``,
+      ])
+        expect(read(text, person)).toEqual(ada)
+      expect(read(`The answer is ${one}.`, person)).toEqual(sample)
+      expect(read(`${one} and ${one}`, person)).toEqual(sample)
+      expect(read(`${one}\n${other}`, { type: 'array', items: person })).toEqual([sample, ada])
+    },
+  )
+
+  it('is none for a sign of less in its text', () => {
+    expect(read('{"name": "a < b", "age": 1} {"name": "b", "age": 2}', person)).toEqual({
+      name: 'a < b',
+      age: 1,
+    })
+  })
+})

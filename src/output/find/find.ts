@@ -8,7 +8,7 @@ import { type Attempt, attempt, createTrial, type Trial } from './attempt.ts'
 import { lastResorts } from './last-resorts.ts'
 import { best, type Ranked } from './rank.ts'
 import { fromRegions, strangeness, together, unescaped } from './readings.ts'
-import { quotedWhole, scalarAttempts, textRegion } from './scalars.ts'
+import { answerStart, quotedWhole, scalarAttempts, textRegion } from './scalars.ts'
 import { isData, isSlight, LONGEST_BARE, survey, toScanOptions } from './survey.ts'
 import { keywordCalls } from './tool-calls.ts'
 import { lifted } from './unwrap.ts'
@@ -170,25 +170,29 @@ const NO_NAMES: ReadonlySet<string> = new Set()
 function readFreely(trial: Trial, seen: Scan): Attempt | undefined {
   const { text } = trial
   const options = toScanOptions(trial)
-  const quoted = quotedWhole(trial)
+  const start = answerStart(trial)
+  // A draft in the reasoning is the answer only if nothing follows it.
+  const regions = start === 0 ? seen.regions : seen.regions.filter((region) => region.end > start)
+  const quoted = quotedWhole(trial, start)
   if (quoted !== undefined) return attempt(trial, quoted)
   const members = membersWithoutBraces(text, options)
   if (members !== undefined) return attempt(trial, members)
-  const lines = sequence(text, seen.regions)
+  const lines = sequence(text, regions)
   if (lines !== undefined) return attempt(trial, lines)
-  const lossy = seen.regions.find((region) => region.uses('stray-value'))
+  const lossy = regions.find((region) => region.uses('stray-value'))
   if (lossy !== undefined) return attempt(trial, lossy)
-  if (seen.regions.length > 0) return best(bySubstance(trial, seen.regions), trial.settings)
+  if (regions.length > 0) return best(bySubstance(trial, regions), trial.settings)
   if (seen.tooDeep || !/[\p{L}\p{N}]/u.test(text)) return undefined
-  for (const [start, end] of [
+  for (const [from, end] of [
     ...seen.blocks.map((b) => [b.start, b.end] as const),
-    [0, text.length] as const,
+    [start, text.length] as const,
   ]) {
-    if (end - start > LONGEST_BARE) continue
-    const region = decodeBare(text, start, end, options)
-    if (region !== undefined && isData(region)) return attempt(trial, region)
+    if (from < start || end - from > LONGEST_BARE) continue
+    const region = decodeBare(text, from, end, options)
+    if (region !== undefined && isData(region, text)) return attempt(trial, region)
   }
-  return attempt(trial, textRegion(trial, text.length - text.trimStart().length, text.trimEnd().length))
+  const ink = text.length - text.trimStart().length
+  return attempt(trial, textRegion(trial, start || ink, text.trimEnd().length))
 }
 
 /** `"a": 1, "b": 2` without the braces. */

@@ -8,6 +8,7 @@ import { Region } from '../scan/region.ts'
 import { decodeBare, type Scan, scan } from '../scan/scan.ts'
 import type { Guided } from '../schema/target.ts'
 import { attempt, type Trial } from './attempt.ts'
+import { BULLETS, LONGEST, listItems } from './list-lines.ts'
 import type { Ranked } from './rank.ts'
 import { fromRegions, listWanted } from './readings.ts'
 import { isData, LONGEST_BARE, toScanOptions } from './survey.ts'
@@ -24,11 +25,18 @@ export function lastResorts(trial: Trial, seen: Scan, declared: ReadonlySet<stri
   const options = toScanOptions(trial)
   const guided = trial.target.guided as Guided
   const regions: Region[] = []
+  const wantsList = listWanted(trial)
+  const mayBeList = [guided.root, ...guided.shapes.branchesOf(guided.root)].some(({ types }) =>
+    types.includes('array'),
+  )
+  const lines =
+    (wantsList ? undefined : keyLines(trial.text, guided)) ??
+    (mayBeList ? bulletLines(trial.text) : undefined)
   for (const [start, end] of bareRanges(trial, seen)) {
-    const onlyMembers = hasFastPaths && end - start > LONGEST_BARE_LIST && !listWanted(trial)
+    const onlyMembers = hasFastPaths && end - start > LONGEST_BARE_LIST && !wantsList
     const region = decodeBare(trial.text, start, end, onlyMembers ? { ...options, onlyMembers } : options)
     if (region === undefined) continue
-    if (!listWanted(trial) || isData(region)) regions.push(region)
+    if (isAnswer(trial, region, mayBeList && lines !== undefined)) regions.push(region)
   }
   const ink = trial.text.length - trial.text.trimStart().length
   let swallowed = seen.regions.find(
@@ -41,10 +49,20 @@ export function lastResorts(trial: Trial, seen: Scan, declared: ReadonlySet<stri
     swallowed = again.find(beganTooEarly)
   }
   const ranked = fromRegions(trial, regions, declared).map((r) => ({ ...r, extra: r.extra + 30 }))
-  const lines = listWanted(trial) ? bulletLines(trial.text) : keyLines(trial.text, guided)
   if (lines !== undefined)
     ranked.push({ attempt: attempt(trial, lines), tier: ANSWER, correction: false, extra: 40 })
   return ranked
+}
+
+/**
+ * Whether text without brackets is an answer: not prose, unless it is made of words that the schema lists, and not the
+ * lines of a list, whose bullets and numbers are no items.
+ */
+function isAnswer(trial: Trial, region: Region, hasLines: boolean): boolean {
+  const { root, shapes } = trial.target.guided as Guided
+  const isListed = shapes.at(root.item(0)).values !== undefined && attempt(trial, region).valid
+  if (!isListed && !isData(region, trial.text)) return false
+  return !hasLines || !Array.isArray(region.value) || region.value.some((item) => typeof item === 'object')
 }
 
 /** Whether a region runs to the end of the text and contains non-JSON: its opening bracket belonged to the prose. */
@@ -77,12 +95,10 @@ function bareRanges({ text, allowance }: Trial, seen: Scan): [number, number][] 
 
 // Reads lines of `key: value` where an object is expected: answers that resemble YAML, a form or a bulleted list.
 
-const LINE =
-  /^\s*(?:[-*+•]\s+)?(?:\*\*|__|["'`])?([\p{L}_$][\p{L}\p{M}\p{N}_$ .-]{0,60}?)(?:\*\*|__|["'`])?\s*(?:[:：=]|[:：]\*\*|[:：]__)\s*(?:\*\*|__)?[^\S\n]*(.*)$/u
-const BULLET = /^\s*(?:[-*+•]|\d+[.)])\s+(.+)$/
-
-/** Longer lines are prose. */
-const LONGEST = 1_000
+const LINE = new RegExp(
+  String.raw`^\s*(?:${BULLETS}\s*)?(?:\*\*|__|["'\x60])?([\p{L}_$][\p{L}\p{M}\p{N}_$ .-]{0,60}?)(?:\*\*|__|["'\x60])?\s*(?:[:：=]|[:：]\*\*|[:：]__)\s*(?:\*\*|__)?[^\S\n]*(.*)$`,
+  'u',
+)
 
 /**
  * Builds an object from lines whose keys the schema declares; undefined if a required key is missing or the text
@@ -116,13 +132,8 @@ function keyLines(text: string, guided: Guided): Region | undefined {
 
 /** The bulleted lines that follow, as a list. */
 function bullets(lines: readonly string[], from: number): Node | undefined {
-  const items: Node[] = []
-  for (let at = from; at < lines.length; at++) {
-    const bullet = BULLET.exec(lines[at] as string)
-    if (bullet === null && (lines[at] as string).trim() !== '') break
-    if (bullet !== null) items.push(word((bullet[1] as string).trim()))
-  }
-  return items.length === 0 ? undefined : listNode(items)
+  const items = listItems(lines.slice(from), true)
+  return items && listNode(items.map(word))
 }
 
 /** The indented lines that follow, as one text. */
@@ -142,13 +153,9 @@ function block(lines: readonly string[], from: number): Node {
 /** A list with one bulleted or numbered line per item, if nothing else in the text looks like an answer. */
 function bulletLines(text: string): Region | undefined {
   if (text.length > 100_000) return undefined
-  const items: Node[] = []
-  for (const line of text.split('\n')) {
-    const bullet = line.length > LONGEST ? null : BULLET.exec(line)
-    if (bullet !== null) items.push(word((bullet[1] as string).trim()))
-  }
-  if (items.length === 0) return undefined
-  const node: Node = { ...listNode(items), start: 0, end: text.length }
+  const items = listItems(text.split('\n'))
+  if (items === undefined) return undefined
+  const node: Node = { ...listNode(items.map(word)), start: 0, end: text.length }
   const edits = [{ rule: 'key-lines' as const, start: 0, end: text.length, after: node }]
   return new Region({ value: node.value, edits, start: 0, end: text.length }, { at: () => node })
 }

@@ -7,7 +7,7 @@ import type { ValueChange } from '../coerce/record.ts'
 import { makeNode, type Node, type TextEdit } from '../decode/tree/tree.ts'
 import { mayHoldJson } from '../decode/tree/value-sink.ts'
 import { rules } from '../rules.ts'
-import { ANSWER, ECHO, isCorrection, rankCue } from '../scan/cues.ts'
+import { ANSWER, ECHO, EXAMPLE, isCorrection, rankCue } from '../scan/cues.ts'
 import { decodeInner, peelString } from '../scan/nested-json.ts'
 import { Region } from '../scan/region.ts'
 import type { Guided } from '../schema/target.ts'
@@ -24,16 +24,21 @@ const MOST_READ = 1_000
 /** Cost of inspecting the words before a region. */
 const LOOK_AROUND = 50
 
+/** A string that stands for one: `"<name>"`, `"..."`. */
+const PLACEHOLDER = /["'“](?:<[^<>"']{1,80}>|\.{3}|…)["'”]/
+
 export function fromRegions(trial: Trial, found: readonly Region[], declared: ReadonlySet<string>): Ranked[] {
   const regions = withCalls(trial, found)
   const { root } = trial.target.guided as Guided
   const ranked: Ranked[] = []
   const parts: Region[] = []
+  const mayBeSample = regions.length > 1 && !listWanted(trial) && PLACEHOLDER.test(trial.text)
   regions.forEach((region, index) => {
     if (!trial.allowance.spend(LOOK_AROUND, region.start)) return
     if (index >= MOST_READ && !trial.target.check(region.value).ok) return
     const previous = regions[index - 1]
-    const tier = rankCue(trial.text, region, previous, root)
+    const isSample = mayBeSample && PLACEHOLDER.test(trial.text.slice(region.start, region.end))
+    const tier = Math.max(rankCue(trial.text, region, previous, root), isSample ? EXAMPLE : ANSWER)
     const correction = isCorrection(trial.text, region, previous)
     // An echoed format is not searched inside; a string may be the whole answer, encoded.
     const direct = (tier === ECHO && typeof region.value !== 'string') || index >= MOST_READ

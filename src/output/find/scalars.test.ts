@@ -1,7 +1,11 @@
 /** Answers that are no object or list: strings, numbers, booleans, one of a few words; and lines of key and value. */
 import { describe, expect, it } from 'vitest'
 import type { JsonSchema } from '../../schema/compile/compile.ts'
+import { normalizeJsonText } from '../normalize.ts'
 import { parse } from '../parse.ts'
+import { createReader } from '../reader.ts'
+import { replay } from '../report/replay.ts'
+import type { ParseOptions } from '../types.ts'
 
 const FAILS = Symbol('fails')
 
@@ -120,5 +124,66 @@ describe('lines of key and value', () => {
     ['Nothing of the kind', FAILS],
   ])('%j', (text, value) => {
     expect(read(text, schema)).toEqual(value)
+  })
+})
+
+describe('a text behind reasoning', () => {
+  const string = { type: 'string' } as const
+  const asText = (text: string, options?: ParseOptions) => {
+    const result = parse(text, string, options)
+    const reader = createReader(string, options)
+    for (const character of text) expect(reader.push(character).partial).toBeUndefined()
+    expect(reader.end()).toEqual(result)
+    if (result.repairCount > 0) expect(replay(text, result.repairs)).toEqual(result.value)
+    return result.ok ? result.value : result.issues
+  }
+
+  it.each([
+    ['<think>Lyon? No.</think>\nParis', 'Paris'],
+    ['\n<thinking>\nLyon?\n</thinking>\n\nParis\n', 'Paris\n'],
+    ['<think></think>Paris', 'Paris'],
+    ['<think>a</think>\n<reasoning>b</reasoning>\nParis', 'Paris'],
+    ['<think>a <think>b</think> c</think>\nParis', 'Paris'],
+    ['[THINK]Lyon?[/THINK]Paris', 'Paris'],
+    ['◁think▷Lyon?◁/think▷Paris', 'Paris'],
+    ['<think>{"draft": 1}</think>\nParis', 'Paris'],
+    ['<think>x</think>\n"Paris"', 'Paris'],
+    ['<think>x</think>Use <think> and </think>.', 'Use <think> and </think>.'],
+  ])('begins behind it: %j', (text, value) => {
+    expect(asText(text)).toBe(value)
+    expect(parse(text).value).toBe(value.trim())
+    expect(parse(text, { type: ['string', 'null'] }).value).toBe(value)
+    expect(parse(text, string).repairs[0]).toMatchObject({
+      stage: 'extract',
+      at: { span: [0, expect.any(Number)] },
+    })
+  })
+
+  it.each([
+    '<think>Paris</think>',
+    '<think>Paris</think>\n ',
+    '<think>Paris',
+    '<think>a <think> b</think> Paris',
+    'Lyon? No.</think>\nParis',
+    'Write <think>a</think> before the answer.',
+    '</think>Paris',
+    '<analysis>Lyon?</analysis>\n<summary>Paris</summary>',
+    'Paris <think>or Lyon</think>',
+  ])('stays as it is: %j', (text) => {
+    expect(asText(text)).toBe(text)
+  })
+
+  it('stays as it is in minimal, without repair, and inside of JSON', () => {
+    const text = '<think>Lyon?</think>\nParis'
+    expect(asText(text, { aop: 'minimal' })).toBe(text)
+    expect(parse(text, string, { aop: 'off' }).ok).toBe(false)
+    expect(parse(JSON.stringify(text), string).value).toBe(text)
+    const member = { type: 'object', properties: { t: string } } as const
+    expect(parse(JSON.stringify({ t: text }), member).value).toEqual({ t: text })
+  })
+
+  it('is normalised without it', () => {
+    expect(normalizeJsonText('<think>{"a": 1}</think>\nParis ')).toBe('Paris')
+    expect(normalizeJsonText('<think>{"a": 1}</think>')).toBe('{"a":1}')
   })
 })

@@ -2,7 +2,7 @@
 import { type JsonType, jsonType } from '../../base/json.ts'
 import { normalForm } from '../coerce/match-names.ts'
 import { THOUGHT_TAG_END } from '../decode/ends.ts'
-import { makeNode } from '../decode/tree/tree.ts'
+import { makeNode, type TextEdit } from '../decode/tree/tree.ts'
 import type { Block } from '../scan/prose.ts'
 import { Region } from '../scan/region.ts'
 import { decodeBare, type Scan, type ScanOptions } from '../scan/scan.ts'
@@ -20,13 +20,17 @@ export function scalarAttempts(trial: Trial, { blocks, regions }: Scan): Attempt
     if (region === undefined || isKey(trial.text, region, regions)) return false
     const tried = attempt(trial, region)
     if (tried.valid && isQuoted(trial.text, region) && !mayUnquote(tried.value, trial)) return false
+    // One word or line of prose is not a list of one.
+    if (tried.valid && region.bare && typeof region.value === 'string' && isContainer(tried.plain))
+      return false
     // A member of an object or list is not the answer unless unwrapping is allowed.
     if (tried.valid && trial.settings.aop !== 'full' && isInside(region, regions)) return false
     tries.push(tried)
     return tried.valid
   }
   if (types.includes('string') && values === undefined) {
-    if (add(quotedWhole(trial)) || add(textRegion(trial, 0, trial.text.length))) return tries
+    const start = answerStart(trial)
+    if (add(quotedWhole(trial, start)) || add(textRegion(trial, start, trial.text.length))) return tries
   }
   for (const [start, end] of slices(trial.text, blocks)) {
     if (isKey(trial.text, { start, end }, regions)) continue
@@ -76,18 +80,41 @@ interface Range {
 }
 
 function isInside({ start, end }: Range, regions: readonly Region[]): boolean {
-  return regions.some(
-    (outer) =>
-      typeof outer.value === 'object' && outer.value !== null && outer.start <= start && end <= outer.end,
-  )
+  return regions.some((outer) => isContainer(outer.value) && outer.start <= start && end <= outer.end)
+}
+
+function isContainer(value: unknown): boolean {
+  return typeof value === 'object' && value !== null
+}
+
+const THOUGHTS = '(think|thinking|thoughts?|reasoning|scratchpad|inner_monologue)'
+/** Opening and closing tags of blocks that only ever hold reasoning. */
+const THOUGHT = new RegExp(`<(/?)${THOUGHTS}>|[[◁](/?)think[\\]▷]`, 'giu')
+
+/**
+ * Where a text begins behind reasoning at its beginning; 0 if a block is open, nothing follows it, or the level does not
+ * allow to leave it out.
+ */
+export function answerStart({ text, settings }: Trial): number {
+  if (settings.aop !== 'full' || !/^\s*[<[◁]/.test(text)) return 0
+  let start = 0
+  let open = 0
+  for (const { 0: tag, 1: slash, 3: otherSlash, index } of text.matchAll(THOUGHT)) {
+    if (open === 0 && text.slice(start, index).trim() !== '') break
+    open += (slash ?? otherSlash) === '/' ? -1 : 1
+    if (open < 0) break
+    if (open === 0) start = index + tag.length
+  }
+  const rest = text.slice(start).trimStart()
+  return start === 0 || open > 0 || rest === '' ? 0 : text.length - rest.length
 }
 
 /** The region of a text that is one JSON string. */
-export function quotedWhole(trial: Trial): Region | undefined {
+export function quotedWhole(trial: Trial, start = 0): Region | undefined {
   const { text } = trial
-  const trimmed = text.trim()
+  const trimmed = text.slice(start).trim()
   if (!/^["'“`]/.test(trimmed) || /^`(?:``|\s*[{[])/.test(trimmed) || trimmed.length < 2) return undefined
-  const region = decodeBare(text, text.indexOf(trimmed), text.length, oneValue(trial))
+  const region = decodeBare(text, text.indexOf(trimmed, start), text.length, oneValue(trial))
   if (typeof region?.value !== 'string' || region.bare) return undefined
   if (region.uses('inner-quote')) return undefined
   return text.slice(region.end).trim() === '' ? region : undefined
@@ -101,8 +128,11 @@ function oneValue(trial: Trial): ScanOptions {
 /** The text itself as a string. */
 export function textRegion(trial: Trial, start: number, end: number): Region {
   const node = makeNode('string', trial.text.slice(start, end), start, end)
-  const edits = [{ rule: 'text-is-value' as const, start: 0, end: trial.text.length, after: node }]
-  return new Region({ value: node.value, edits, start: 0, end: trial.text.length }, { at: () => node })
+  const { length } = trial.text
+  const thought = answerStart(trial)
+  const edits: TextEdit[] = [{ rule: 'text-is-value', start: thought, end: length, after: node }]
+  if (thought > 0) edits.unshift({ rule: 'reasoning', start: 0, end: thought, after: '' })
+  return new Region({ value: node.value, edits, start: 0, end: length }, { at: () => node })
 }
 
 function bareScalar(trial: Trial, start: number, end: number): Region | undefined {

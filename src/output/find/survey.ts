@@ -8,6 +8,7 @@ import type { Region } from '../scan/region.ts'
 import { decodeBare, type Scan, type ScanOptions, scan, strictRegion } from '../scan/scan.ts'
 import type { Trial } from './attempt.ts'
 import { findCallKeys } from './call-keys.ts'
+import { areWords } from './list-lines.ts'
 
 /** Longer texts are not read without brackets: bare values are short answers, not megabytes of other text. */
 export const LONGEST_BARE = 1_000_000
@@ -142,14 +143,12 @@ export function isSlight(value: unknown): boolean {
   )
 }
 
-/** Something other than words. */
-export function isData(region: Region): boolean {
+/** Something other than prose. */
+export function isData(region: Region, text: string): boolean {
   const { node } = region
   if (node.items === undefined) return !(node.kind === 'string' && node.bare)
   if (node.kind === 'object') return true
   const kinds = new Set(node.items.map((item) => item.items !== undefined))
   if (region.implicit && kinds.size > 1) return false
-  return node.items.every(
-    (item) => item.kind !== 'string' || !item.bare || /^[^\s<>`]+$/.test(String(item.value)),
-  )
+  return areWords(region, text)
 }

@@ -11,6 +11,7 @@ export interface Rule extends RuleEffect {
 const sentences: Readonly<Record<RuleName, string>> = {
   surroundings: 'text around the value was left out',
   'text-is-value': 'the text itself was taken as the string',
+  reasoning: 'reasoning before the text was left out',
   collect: 'separate values were collected into a list',
   unescape: 'JSON inside a string was unfolded',
   fence: 'a code fence inside the value was left out',

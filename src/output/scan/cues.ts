@@ -7,7 +7,7 @@ import type { Region } from './region.ts'
 
 /** How trustworthy a region is as the answer: lower is better. */
 export const ANSWER = 0
-const EXAMPLE = 1
+export const EXAMPLE = 1
 export const ECHO = 2
 const REASONING = 3
 

@@ -64,7 +64,8 @@ function globalBlock(aros: ArosConfig): GivenProcessing {
   return {
     structured_output: aros.structuredOutputDefault,
     coercion: {
-      tolerant_level: aros.coercionTolerantLevel,
+      // Otherwise the reader's own default: 2 at level full, 0 at minimal.
+      ...(aros.said.has('coercion_tolerant_level') && { tolerant_level: aros.coercionTolerantLevel }),
       max_unescape_depth: aros.maxUnescapeDepth,
       anyof_strategy: aros.anyofStrategy,
     },

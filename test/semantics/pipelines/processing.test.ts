@@ -117,10 +117,37 @@ describe('tolerant_level', () => {
     expect(await read(level(2), broken)).toEqual({ n: 7 })
   })
 
+  it('is 2 at level full and 0 at minimal where nobody sets it', async () => {
+    for (const aop of [', aop: full', ', aop: full, coercion: { max_unescape_depth: 1 }']) {
+      expect(await read(aop, broken)).toEqual({ n: 7 })
+      expect(await read(aop, broken, { coercion_tolerant_level: 1 })).toBe('failed')
+      expect(await read(aop, broken, { enable_aop_default: 'minimal' })).toEqual({ n: 7 })
+    }
+    expect(await read('', broken, { enable_aop_default: 'full' })).toEqual({ n: 7 })
+    expect(await read(`, aop: full${level(0)}`, broken)).toBe('failed')
+    expect(await read(`, aop: full${level(1)}`, json5)).toEqual({ n: 7 })
+    expect(await read(', aop: minimal', broken)).toBe('failed')
+    expect(await read(', aop: minimal', "{'n': 7,}")).toEqual({ n: 7 })
+  })
+
   it('changes no types, and does nothing where aop is off by word', async () => {
     expect(await read(level(1), "{'n': '7'}")).toBe('failed')
     expect(await read(`${level(1)}, aop: off`, json5)).toBe('failed')
     expect(await read(level(1), json5, { enable_aop_default: 'off' })).toBe('failed')
+  })
+})
+
+describe('reasoning in the text of a step without a schema', () => {
+  const text = '<think>Lyon? No.</think>\nParis'
+  const plain = (processing: string) =>
+    `agents: { one: { model: test/m } }\nsteps: [{ name: a, agent: one, processing: ${processing} }]\n`
+
+  it('is kept apart at level full, and is part of the text below it', async () => {
+    const done = await run(plain('{ aop: full }'), () => text, { input: 'x' })
+    expect(done).toMatchObject({ status: 'completed', output: 'Paris' })
+    expect(done.logs).toContain('aros.repair.success')
+    for (const processing of ['{}', '{ aop: minimal }'])
+      expect((await run(plain(processing), () => text, { input: 'x' })).output).toBe(text)
   })
 })
 

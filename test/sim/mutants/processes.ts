@@ -156,7 +156,7 @@ export const processMutants: readonly Mutant[] = [
   },
   {
     name: 'cancellations by other processes are not polled',
-    file: engine('claim/run-poller'),
+    file: engine('claim/renew-leases'),
     find: '} else if (actors.get(actor.runId) === actor) actor.notify(seq)',
     replace: '}',
     seed: 87,

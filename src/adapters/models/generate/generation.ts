@@ -167,7 +167,7 @@ function toAttemptOutcome(
   // A truncated answer is never accepted, even if it looks complete: the missing part is unknown.
   if (cut || reading.truncated)
     return { answer, issues: [cutOff(answer)], text, truncated: true, fallen: true }
-  const reasoning = answer.kind === 'text' ? answer.reasoning : undefined
+  const reasoning = (answer.kind === 'text' ? answer.reasoning : undefined) ?? reading.reasoning
   const output: Output = {
     value: reading.value,
     ...(text !== undefined && { raw: text }),

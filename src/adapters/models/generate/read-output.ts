@@ -19,6 +19,8 @@ export type Reading =
       readonly ok: true
       readonly value: Json
       readonly repairs: readonly RepairNote[]
+      /** What the model wrote before its text, in tags. */
+      readonly reasoning?: string
       readonly truncated: boolean
     }
   | {
@@ -79,6 +81,10 @@ async function readAny(
   const hasStages = (processing.reader.stages?.length ?? 0) > 0
   const options = { aop: processing.aop, ...processing.reader, shadow, onEvent }
   if (isTextContract(schema)) {
+    if (processing.aop === 'full' && /^\s*[<[◁]/.test(text)) {
+      const found = await read(context, text, schema, options)
+      if (found.ok && found.reasoning !== undefined) return found
+    }
     const value = plainText(text)
     if (hasStages) return read(context, JSON.stringify(value), schema, { ...options, aop: 'minimal' })
     if (compileSchema(schema, processing.reader).accepts(value))
@@ -139,7 +145,18 @@ async function read(
 
 function accepted(result: ParseSuccess<unknown>, options: { readonly ranges: boolean }): Reading {
   const repairs = repairNotes(result.repairs, options)
-  return { ok: true, value: result.value as Json, repairs, truncated: result.truncated }
+  const reasoning = result.repairs.find(({ rule }) => rule === 'reasoning')?.before
+  return {
+    ok: true,
+    value: result.value as Json,
+    repairs,
+    truncated: result.truncated,
+    ...(typeof reasoning === 'string' && { reasoning: withoutTags(reasoning) }),
+  }
+}
+
+function withoutTags(reasoning: string): string {
+  return reasoning.replace(/^\s*[<[◁][^>\]▷]*[>\]▷]\s*|\s*[<[◁]\/[^>\]▷]*[>\]▷]\s*$/g, '')
 }
 
 /** `enforce_grammar`: the text must be valid JSON for the schema without any repair, or the attempt fails (AROS-37). */

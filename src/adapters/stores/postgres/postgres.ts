@@ -203,6 +203,7 @@ function createDriver({ options, pg, config, pool, builder, sockets, retry }: Dr
     listeners: notifier,
     group: { lanes: writers, most: 128, isOnesFault, pace },
     recent: createHotRuns(),
+    isShared: true,
     // The database has its own clock.
     now: () => 0,
     ledger,

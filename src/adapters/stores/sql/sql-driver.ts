@@ -27,6 +27,8 @@ export interface SqlDriver {
   readonly recent?: HotRuns
   /** Removes the bytes of deleted rows from the files; returns where some may remain, and what to do about it. */
   purge(): Promise<readonly string[]>
+  /** Several processes use the database, so runs can be taken over. */
+  readonly isShared?: boolean
   /** Only for databases with a single writer. */
   readonly chain?: CommitChain
   /** Called after a commit: notifies other processes, if possible. */

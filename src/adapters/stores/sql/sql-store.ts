@@ -8,11 +8,12 @@ import { defaultLimits } from '../shared/list-order.ts'
 import { createErase, createFindRunsAbout } from './erase.ts'
 import { createGroupCommit, type GroupCommit } from './group-commit.ts'
 import { createTails, type Tails } from './hot-runs.ts'
+import { createHandover } from './leases/handover.ts'
+import { createLeases } from './leases/leases.ts'
 import { createSqlLedger } from './ledger.ts'
 import type { TransactionEnds } from './operations.ts'
 import { createPrune } from './prune.ts'
 import { createReplaceReferences } from './reseal.ts'
-import { toChunks } from './rows/chunk.ts'
 import { loadValues } from './rows/load-values.ts'
 import {
   toAsk,
@@ -33,7 +34,7 @@ import { createLeaseStatements } from './statements/lease-statements.ts'
 import { createReadStatements, type ReadStatements } from './statements/read-statements.ts'
 import { createTemplates } from './statements/templates.ts'
 import { createWriteStatements } from './statements/write-statements.ts'
-import { ask, askAll, type Statement } from './steps.ts'
+import { ask, type Statement } from './steps.ts'
 import type {
   AskTable,
   AuditTable,
@@ -51,6 +52,8 @@ import { encodeEvents, type Write, type WriteResult } from './writes.ts'
 export function createSqlStore(driver: SqlDriver): Store {
   const { builder, dialect, hot, recent, listeners, ledger = false } = driver
   const reads = createReadStatements(builder, createTemplates('r', dialect.lists))
+  // Once: prepared statements are named by their number.
+  const leases = createLeaseStatements(builder, dialect)
   const tails = createTails()
   const ends: TransactionEnds = {
     begin: { sql: dialect.begin, parameters: [] },
@@ -67,7 +70,8 @@ export function createSqlStore(driver: SqlDriver): Store {
     name: dialect.name,
     records: createSqlRecords(driver, nextName, ends),
     ...createRunWriter(group, nextName),
-    ...createLeases(driver, nextName),
+    ...createLeases(driver, leases, nextName),
+    ...(driver.isShared && { handover: createHandover(driver, leases, nextName) }),
     ...createRunReader(driver, reads),
     read: async (runId, after, limit = defaultLimits.events) =>
       // With several writers the database may have more.
@@ -225,57 +229,6 @@ function createRunWriter(
 
     async release(runId, lease) {
       await group.submit({ kind: 'release', writeId: nextName(), runId, lease })
-    },
-  }
-}
-
-function createLeases(
-  driver: SqlDriver,
-  nextName: () => string,
-): Pick<Store, 'claim' | 'renew' | 'nextWake'> {
-  const { hot, recent } = driver
-  const statements = createLeaseStatements(driver.builder, driver.dialect)
-  return {
-    async claim({ owner, leaseMs, limit, runId, except, exceptTenants, placements }) {
-      const claimId = nextName()
-      const taken = await driver.run(function* (again) {
-        type Taken = Pick<RunTable, 'run_id' | 'tenant' | 'lease_epoch' | 'priority'>
-        if (again) {
-          const before = yield* ask<Taken>(statements.claimed({ owner, claimId }))
-          if (before.length > 0) return before
-        }
-        const values = { owner, leaseMs, limit, claimId, now: driver.now() }
-        return yield* ask<Taken>(statements.claim({ ...values, runId, except, exceptTenants, placements }))
-      })
-      for (const cache of [hot, recent]) cache?.forget(taken.map((row) => row.run_id))
-      // An update returns its rows in any order.
-      taken.sort((one, other) => other.priority - one.priority)
-      return taken.map((row) => ({
-        runId: row.run_id,
-        tenant: row.tenant,
-        lease: { owner, epoch: row.lease_epoch },
-      }))
-    },
-
-    async renew({ owner, leaseMs, runIds }) {
-      if (runIds.length === 0) return []
-      const now = driver.now()
-      const held = await driver.run(() =>
-        askAll<Pick<RunTable, 'run_id' | 'seq'>>(
-          toChunks(runIds).map((some) => statements.renew({ owner, leaseMs, now }, some)),
-        ),
-      )
-      const runs = held.map((row) => ({ runId: row.run_id, seq: row.seq }))
-      hot?.renewed(
-        runs.map(({ runId }) => runId),
-        now + leaseMs,
-      )
-      return runs
-    },
-
-    async nextWake(given) {
-      const [row] = await driver.run(() => ask<{ due_at: number }>(statements.nextWake(given)))
-      return row?.due_at
     },
   }
 }

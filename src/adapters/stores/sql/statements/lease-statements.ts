@@ -5,7 +5,7 @@ import type { Statement } from '../steps.ts'
 import type { Tables } from '../tables.ts'
 import { createTemplates, type Param, type Templates } from './templates.ts'
 
-interface ClaimValues extends Timed {
+export interface ClaimValues extends Timed {
   readonly owner: string
   readonly leaseMs: number
   readonly limit: number
@@ -24,6 +24,25 @@ interface Left {
   readonly placements?: readonly string[] | undefined
 }
 
+/** When a lease that is granted or renewed now expires. */
+function leaseEnd(dialect: SqlDialect, param: Param<Timed & { leaseMs: number }>) {
+  return sql<number>`${dialect.now(param)} + ${param('leaseMs')}`
+}
+
+/** The columns of a granted lease. */
+export function leaseColumns(dialect: SqlDialect, param: Param<Omit<ClaimValues, 'limit'>>) {
+  const until = leaseEnd(dialect, param)
+  return {
+    lease_owner: param('owner'),
+    lease_epoch: sql<number>`lease_epoch + 1`,
+    lease_until: until,
+    due_at: until,
+    claim_id: param('claimId'),
+  }
+}
+
+export type LeaseStatements = ReturnType<typeof createLeaseStatements>
+
 type Ready = SelectQueryBuilder<Tables, 'flex_runs', { run_id: string }>
 type Narrow = (query: Ready) => Ready
 
@@ -39,7 +58,7 @@ export function createLeaseStatements(
   dialect: SqlDialect,
   templates: Templates = createTemplates('l', dialect.lists),
 ) {
-  const { until, due, lockSome, take, takeByLevel } = createClaims(db, dialect)
+  const { due, lockSome, take, takeByLevel } = createClaims(db, dialect)
   const claimAny = templates.query<ClaimValues>((param) => takeByLevel(param, (query) => query))
   const claimUnplaced = templates.query<ClaimValues>((param) =>
     takeByLevel(param, (query) => query.where('placement', 'is', null)),
@@ -86,7 +105,7 @@ export function createLeaseStatements(
     renew: templates.list<Timed & { owner: string; leaseMs: number }, string>((param, runIds) =>
       db
         .updateTable('flex_runs')
-        .set({ lease_until: until(param), due_at: until(param) })
+        .set({ lease_until: leaseEnd(dialect, param), due_at: leaseEnd(dialect, param) })
         .where('run_id', 'in', (eb) =>
           dialect.locks.forUpdate(
             eb.selectFrom('flex_runs').select('run_id').where('run_id', 'in', runIds).orderBy('run_id'),
@@ -110,9 +129,6 @@ export function createLeaseStatements(
 
 /** Parts of the statements that claim runs. */
 function createClaims(db: Kysely<Tables>, dialect: SqlDialect) {
-  const until = (param: Param<Timed & { leaseMs: number }>) =>
-    sql<number>`${dialect.now(param)} + ${param('leaseMs')}`
-
   const due = (param: Param<ClaimValues>, narrow: Narrow): Ready =>
     narrow(db.selectFrom('flex_runs').select('run_id').where('due_at', '<=', dialect.now(param)))
 
@@ -126,13 +142,7 @@ function createClaims(db: Kysely<Tables>, dialect: SqlDialect) {
   const take = (param: Param<ClaimValues>, ready: Expression<{ run_id: string }>) =>
     db
       .updateTable('flex_runs')
-      .set((eb) => ({
-        lease_owner: param('owner'),
-        lease_epoch: eb('lease_epoch', '+', 1),
-        lease_until: until(param),
-        due_at: until(param),
-        claim_id: param('claimId'),
-      }))
+      .set(leaseColumns(dialect, param))
       .where('run_id', 'in', ready as never)
       .returning(['run_id', 'tenant', 'lease_epoch', 'priority'])
 
@@ -152,7 +162,7 @@ function createClaims(db: Kysely<Tables>, dialect: SqlDialect) {
     )
   }
 
-  return { until, due, lockSome, take, takeByLevel }
+  return { due, lockSome, take, takeByLevel }
 }
 
 /** Leaves out runs, tenants and placements. */

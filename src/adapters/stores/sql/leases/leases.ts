@@ -1,0 +1,58 @@
+/** Claims runs, renews leases and says when the next run is due. */
+import type { Store } from '../../../../domain/ports/store.ts'
+import { toChunks } from '../rows/chunk.ts'
+import type { SqlDriver } from '../sql-driver.ts'
+import type { LeaseStatements } from '../statements/lease-statements.ts'
+import { ask, askAll } from '../steps.ts'
+import type { RunTable } from '../tables.ts'
+
+export function createLeases(
+  driver: SqlDriver,
+  statements: LeaseStatements,
+  nextName: () => string,
+): Pick<Store, 'claim' | 'renew' | 'nextWake'> {
+  const { hot, recent } = driver
+  return {
+    async claim({ owner, leaseMs, limit, runId, except, exceptTenants, placements }) {
+      const claimId = nextName()
+      const taken = await driver.run(function* (again) {
+        type Taken = Pick<RunTable, 'run_id' | 'tenant' | 'lease_epoch' | 'priority'>
+        if (again) {
+          const before = yield* ask<Taken>(statements.claimed({ owner, claimId }))
+          if (before.length > 0) return before
+        }
+        const values = { owner, leaseMs, limit, claimId, now: driver.now() }
+        return yield* ask<Taken>(statements.claim({ ...values, runId, except, exceptTenants, placements }))
+      })
+      for (const cache of [hot, recent]) cache?.forget(taken.map((row) => row.run_id))
+      // An update returns its rows in any order.
+      taken.sort((one, other) => other.priority - one.priority)
+      return taken.map((row) => ({
+        runId: row.run_id,
+        tenant: row.tenant,
+        lease: { owner, epoch: row.lease_epoch },
+      }))
+    },
+
+    async renew({ owner, leaseMs, runIds }) {
+      if (runIds.length === 0) return []
+      const now = driver.now()
+      const held = await driver.run(() =>
+        askAll<Pick<RunTable, 'run_id' | 'seq'>>(
+          toChunks(runIds).map((some) => statements.renew({ owner, leaseMs, now }, some)),
+        ),
+      )
+      const runs = held.map((row) => ({ runId: row.run_id, seq: row.seq }))
+      hot?.renewed(
+        runs.map(({ runId }) => runId),
+        now + leaseMs,
+      )
+      return runs
+    },
+
+    async nextWake(given) {
+      const [row] = await driver.run(() => ask<{ due_at: number }>(statements.nextWake(given)))
+      return row?.due_at
+    },
+  }
+}
