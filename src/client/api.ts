@@ -7794,6 +7794,24 @@ export interface operations {
                             /** Format: date-time */
                             seenAt: string;
                             isAlive: boolean;
+                            circuits?: {
+                                name: string;
+                                /** @enum {unknown} */
+                                state: "open" | "half-open";
+                                /** Format: date-time */
+                                until: string;
+                                failures: number;
+                            }[];
+                        }[];
+                        limits?: {
+                            name: string;
+                            concurrency?: number;
+                            rate?: {
+                                count?: number;
+                                perMs?: number;
+                            };
+                            held: number;
+                            wanted: number;
                         }[];
                         schedules: {
                             active: number;
