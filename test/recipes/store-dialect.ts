@@ -29,7 +29,7 @@ import { migrate } from '../sql/migrations/migrate.ts'
 import { createSqlStore } from '../sql/sql-store.ts'
 import { runSteps, type Steps } from '../sql/steps.ts'
 import type { Tables } from '../sql/tables.ts'
-import { openLibsql } from '../sqlite/open-sqlite.ts'
+import { openLibsql } from '../sqlite/drivers/libsql.ts'
 import { sqliteBuilder } from '../sqlite/open-sqlite.ts'
 
 export async function openVolatileStore({ ledger = false }: { readonly ledger?: boolean } = {}): Promise<Store> {

@@ -20,11 +20,13 @@ const openers: { readonly [scheme: string]: Opener } = {
     (await import('./memory/memory.ts')).createMemoryStore({ ledger }),
   sqlite: async (path, _, options) =>
     (await import('./sqlite/sqlite.ts')).openSqliteStore({ path, ...options }),
+  'sqlite+node': async (path, _, options) =>
+    (await import('./sqlite/sqlite.ts')).openSqliteStore({ path, driver: 'node', ...options }),
   postgres: openPostgres,
   postgresql: openPostgres,
 }
 
-/** `memory:`, `sqlite:PATH` or `postgres://…`. */
+/** `memory:`, `sqlite:PATH`, `sqlite+node:PATH` or `postgres://…`. */
 export async function openStore(address: string, options: OpenStoreOptions = {}): Promise<Store> {
   const colon = address.indexOf(':')
   const scheme = address.slice(0, Math.max(colon, 0))

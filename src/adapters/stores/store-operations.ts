@@ -4,12 +4,18 @@ import { ProvisoError } from '../../base/errors/error.ts'
 import type { StoreOperations } from './shared/operation-types.ts'
 
 export type { BackupResult, Finding, Progress, RestoreResult } from './shared/operation-types.ts'
+export { parseSqliteAddress } from './sqlite/sqlite-address.ts'
 
 /** By scheme. */
 const kinds: Readonly<Record<string, () => Promise<StoreOperations>>> = {
-  sqlite: async () => (await import('./sqlite/operations/sqlite-operations.ts')).sqliteOperations,
+  sqlite: loadSqlite,
+  'sqlite+node': loadSqlite,
   postgres: loadPostgres,
   postgresql: loadPostgres,
+}
+
+async function loadSqlite(): Promise<StoreOperations> {
+  return (await import('./sqlite/operations/sqlite-operations.ts')).sqliteOperations
 }
 
 async function loadPostgres(): Promise<StoreOperations> {

@@ -1,7 +1,12 @@
 /** `proviso restore`: brings back a store from a backup, and verifies it. */
+
 import { existsSync } from 'node:fs'
 import type { Command } from 'commander'
-import { type RestoreResult, storeOperations } from '../../adapters/stores/store-operations.ts'
+import {
+  parseSqliteAddress,
+  type RestoreResult,
+  storeOperations,
+} from '../../adapters/stores/store-operations.ts'
 import { openStore, readSecretKeys } from '../../app.ts'
 import { readEnv } from '../../env.ts'
 import { describeExitCodes, exitCode } from '../exit-codes.ts'
@@ -56,7 +61,7 @@ export function addRestoreCommand(program: Command): void {
 
 /** Backups have no key, so that a stolen one is of no use. */
 function noteMissingKey(spec: string): void {
-  const [, path] = /^sqlite:(.+)$/.exec(spec) ?? []
+  const path = parseSqliteAddress(spec)?.path
   if (path === undefined || existsSync(`${path}-secret-key`) || readSecretKeys(readEnv()).length > 0) return
   printNote(
     `Sealed secrets need the key of the backed up store: set PROVISO_SECRET_KEY, or copy its key file to ${path}-secret-key.`,

@@ -1,6 +1,8 @@
 /** Chooses the store of a command: `--store`, else the environment, else the command's default. */
+
 import { existsSync } from 'node:fs'
 import type { Command } from 'commander'
+import { parseSqliteAddress } from '../../adapters/stores/store-operations.ts'
 import { openSealed, openShown, openStore } from '../../app.ts'
 import { ProvisoError } from '../../base/errors/error.ts'
 import type { Store } from '../../domain/ports/store.ts'
@@ -46,7 +48,7 @@ export function chooseExistingStore(given: string | undefined): StoreChoice {
     throw new ProvisoError('option/invalid', 'Cannot open a store: none is given', {
       hint: 'Pass --store sqlite:PATH or --store postgres://…, or set PROVISO_STORE',
     })
-  const [, path] = /^sqlite:(.+)$/.exec(spec) ?? []
+  const path = parseSqliteAddress(spec)?.path
   if (path !== undefined && !existsSync(path))
     throw new ProvisoError('option/invalid', `Cannot open the store ${spec}: the file does not exist`, {
       hint: 'Check the path; create a store with `proviso run --store`, `serve` or `token create`',

@@ -1,4 +1,5 @@
 /** Runs the server of `proviso serve`: a store, an app on it, the routes, and a graceful shutdown. */
+import { parseSqliteAddress } from '../../adapters/stores/store-operations.ts'
 import type { App } from '../../app.ts'
 import { ProvisoError } from '../../base/errors/error.ts'
 import type { Store } from '../../domain/ports/store.ts'
@@ -118,7 +119,7 @@ async function serveApp(
 /** Describes where the runs are stored. A file can be inspected beside the server; a database address may contain a password and is not printed. */
 function whereRunsAre({ spec, forgets }: StoreChoice): string[] {
   if (forgets) return ['The store is in memory: runs end with this process.']
-  if (!spec.startsWith('sqlite:')) return []
+  if (parseSqliteAddress(spec) === undefined) return []
   return [`Runs are stored; list them with ${commandLine([...own.program, 'runs', '--store', spec])}.`]
 }
 

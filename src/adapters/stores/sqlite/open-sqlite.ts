@@ -1,11 +1,9 @@
 /**
- * The one file that knows a SQLite driver. `libsql` has its binary in the registry package; another driver (`node:sqlite`,
- * `better-sqlite3`) needs only the few functions of `SqliteConnection`.
+ * The connection to a SQLite file, whatever the driver: `drivers/libsql.ts` has its binary in the registry package,
+ * `drivers/node-sqlite.ts` is part of newer versions of Node. Another one needs only the few functions of `DriverDatabase`.
  */
 import { closeSync, fdatasync, fdatasyncSync, openSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import { Kysely, SqliteDialect } from 'kysely'
-import { missingPackage } from '../../../base/errors/missing-package.ts'
 import { fromColumn, toColumn } from '../shared/column-text.ts'
 import type { Row } from '../sql/steps.ts'
 
@@ -26,49 +24,32 @@ export interface SqliteConnection {
 
 export type OpenSqlite = (path: string) => SqliteConnection
 
-/** What is used of libsql; its own types describe better-sqlite3. */
-interface Statement {
-  readonly reader: boolean
-  raw(): Statement
-  columns(): readonly { readonly name: string }[]
-  all(parameters: readonly unknown[]): Cells[]
+/** A prepared statement of a driver. Rows are lists of cells in the order of `columns`. */
+export interface DriverStatement {
+  /** Absent: it returns no rows. */
+  readonly columns: readonly string[] | undefined
+  all(parameters: readonly unknown[]): Iterable<Cells>
+  /** The first row. */
   get(parameters: readonly unknown[]): Cells | undefined
   run(parameters: readonly unknown[]): unknown
 }
 
 type Cells = readonly unknown[]
 
-interface Prepared {
-  readonly statement: Statement
-  /** Absent: it returns no rows. */
-  readonly columns: readonly string[] | undefined
-}
-
-interface Libsql {
-  new (
-    path: string,
-    options: { timeout: number },
-  ): { prepare(sql: string): Statement; readonly inTransaction: boolean; close(): void }
-}
-
-/** Throws `option/invalid` with the install command where the binary of this platform was not installed. */
-function loadLibsql(): Libsql {
-  try {
-    return createRequire(import.meta.url)('libsql')
-  } catch (cause) {
-    throw missingPackage({ name: 'libsql', version: '0.5', purpose: 'open a SQLite store' }, cause)
-  }
+/** A database that a driver has opened. */
+export interface DriverDatabase {
+  prepare(sql: string): DriverStatement
+  readonly inTransaction: boolean
+  close(): void
 }
 
 /** Other processes may hold the file for the moment of a checkpoint or of opening it. */
-const busyTimeoutMs = 5_000
+export const busyTimeoutMs = 5_000
 
-export const openLibsql: OpenSqlite = (path) => {
-  // Loaded when a file is opened: the package is CommonJS and brings a binary.
-  const Database = loadLibsql()
-  const database = new Database(path, { timeout: busyTimeoutMs })
+/** The connection on a database that a driver has opened: keeps statements, escapes texts, syncs the log. */
+export function createConnection(path: string, database: DriverDatabase): SqliteConnection {
   // Apart, because a statement that has returned all rows keeps their values for `get`.
-  const statements = { one: new Map<string, Prepared>(), all: new Map<string, Prepared>() }
+  const statements = { one: new Map<string, DriverStatement>(), all: new Map<string, DriverStatement>() }
   // Opened with the first sync: the log is made with the first write.
   let log: DiskSync | undefined
   const logFile = () => {
@@ -76,13 +57,10 @@ export const openLibsql: OpenSqlite = (path) => {
     return log
   }
 
-  function prepared(sql: string, known: Map<string, Prepared>): Prepared {
+  function prepared(sql: string, known: Map<string, DriverStatement>): DriverStatement {
     let found = known.get(sql)
     if (found === undefined) {
-      const statement = database.prepare(sql)
-      // Rows as lists: the driver takes twice as long to make objects.
-      const columns = statement.reader ? statement.columns().map(({ name }) => name) : undefined
-      found = { statement: columns === undefined ? statement : statement.raw(), columns }
+      found = database.prepare(sql)
       // Built queries have few forms, but a cache without a limit is a leak.
       if (known.size >= 500) known.clear()
       known.set(sql, found)
@@ -92,13 +70,14 @@ export const openLibsql: OpenSqlite = (path) => {
 
   return {
     execute(sql, parameters = [], single = false) {
-      const { columns, statement } = prepared(sql, single ? statements.one : statements.all)
+      const statement = prepared(sql, single ? statements.one : statements.all)
+      const { columns } = statement
       const values = parameters.map((value) => (typeof value === 'string' ? toColumn(value) : value))
       if (columns === undefined) {
         statement.run(values)
         return []
       }
-      if (!single) return statement.all(values).map((cells) => toRow(cells, columns))
+      if (!single) return Array.from(statement.all(values), (cells) => toRow(cells, columns))
       const cells = statement.get(values)
       return cells === undefined ? [] : [toRow(cells, columns)]
     },

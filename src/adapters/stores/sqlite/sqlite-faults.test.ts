@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Store } from '../../../domain/ports/store.ts'
 import { newRun, planEvent, runningHead, sampleAsk, sampleEvent } from '../../../testing/stores/sample.ts'
-import { openLibsql } from './open-sqlite.ts'
+import { openLibsql } from './drivers/libsql.ts'
 import { type OpenSqlite, openSqliteStore } from './sqlite.ts'
 
 let folder: string

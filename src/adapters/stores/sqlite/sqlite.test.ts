@@ -15,7 +15,8 @@ import {
 } from '../../../testing/stores/sample.ts'
 import { sqliteDialect } from '../sql/dialects/sqlite-dialect.ts'
 import { listMigrations } from '../sql/migrations/migrate.ts'
-import { openLibsql, sqliteBuilder } from './open-sqlite.ts'
+import { openLibsql } from './drivers/libsql.ts'
+import { sqliteBuilder } from './open-sqlite.ts'
 import { openSqliteStore } from './sqlite.ts'
 
 const long = process.env['PROVISO_LONG'] === '1'
@@ -32,22 +33,26 @@ beforeAll(async () => {
 })
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-storeSuite(
-  'sqlite',
-  async () => {
-    const path = newPath()
-    copyFileSync(emptyPath(), path)
-    let now = 1_700_000_000_000
-    return {
-      store: await openSqliteStore({ path, clock: { now: () => now } }),
-      elapse: async (ms) => {
-        now += ms
-      },
-      countValues: async () => Number(query(path, 'select count(*) as n from flex_values')[0]?.['n']),
-    }
-  },
-  { describe, it, expect, long },
-)
+/** Node 20 has no `node:sqlite`; `test/stores/node-versions.test.ts` runs this file on newer versions. */
+const hasNodeSqlite = process.getBuiltinModule?.('node:sqlite') !== undefined
+
+for (const driver of hasNodeSqlite ? (['libsql', 'node'] as const) : (['libsql'] as const))
+  storeSuite(
+    `sqlite (${driver})`,
+    async () => {
+      const path = newPath()
+      copyFileSync(emptyPath(), path)
+      let now = 1_700_000_000_000
+      return {
+        store: await openSqliteStore({ path, driver, clock: { now: () => now } }),
+        elapse: async (ms) => {
+          now += ms
+        },
+        countValues: async () => Number(query(path, 'select count(*) as n from flex_values')[0]?.['n']),
+      }
+    },
+    { describe, it, expect, long },
+  )
 
 function query(path: string, sql: string) {
   const connection = openLibsql(path)

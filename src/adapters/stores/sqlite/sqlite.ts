@@ -15,12 +15,14 @@ import { migrate } from '../sql/migrations/migrate.ts'
 import { createSqlStore } from '../sql/sql-store.ts'
 import { ask, type Row, runSteps, type Steps } from '../sql/steps.ts'
 import type { Tables } from '../sql/tables.ts'
+import { openWith } from './drivers/drivers.ts'
 import { type AnchorContent, readAnchor, toAnchorPath } from './files/anchor.ts'
 import { createChainTable, probeStatement } from './files/commit-chain.ts'
 import { type CommitGuard, guardCommits } from './files/commit-guard.ts'
 import { compareAnchor, compareCounts } from './files/compare-anchor.ts'
 import { probeDisk } from './files/probe-disk.ts'
-import { type OpenSqlite, openLibsql, type SqliteConnection, sqliteBuilder } from './open-sqlite.ts'
+import { type OpenSqlite, type SqliteConnection, sqliteBuilder } from './open-sqlite.ts'
+import type { SqliteDriver } from './sqlite-address.ts'
 import { createDurability, type Durability, type Work } from './sqlite-durability.ts'
 import { followFile } from './sqlite-follow.ts'
 
@@ -49,7 +51,9 @@ export interface SqliteStoreOptions {
   readonly acceptLoss?: boolean
   /** How often a reader looks for changes while there are listeners, in milliseconds. Default 100. */
   readonly pollMs?: number
-  /** How a file is opened. Default: libsql. */
+  /** `libsql` comes with the package; `node` is `node:sqlite` of Node 22.16 and newer. Default `libsql`. */
+  readonly driver?: SqliteDriver
+  /** Opens the file with a driver of your own. Default: by `driver`. */
   readonly open?: OpenSqlite
 }
 
@@ -57,7 +61,7 @@ export interface SqliteStoreOptions {
 const cacheKiB = 16_384
 
 export async function openSqliteStore(options: SqliteStoreOptions): Promise<Store> {
-  const { path, readOnly = false, open = openLibsql } = options
+  const { path, readOnly = false, driver = 'libsql', open = openWith[driver] } = options
   if (path === '' || path.startsWith(':')) {
     throw new ProvisoError('option/invalid', `A SQLite store must have a file path, got "${path}"`, {
       hint: 'Use memory: for a store without a file',
@@ -387,4 +391,4 @@ function cannotOpen(path: string, cause: unknown): ProvisoError {
   })
 }
 
-export type { OpenSqlite, SqliteConnection }
+export type { OpenSqlite, SqliteConnection, SqliteDriver }

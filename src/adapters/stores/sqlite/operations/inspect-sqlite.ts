@@ -3,18 +3,21 @@ import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs
 import { dirname, resolve } from 'node:path'
 import { ProvisoError, toErrorMessage } from '../../../../base/errors/error.ts'
 import type { Finding } from '../../shared/operation-types.ts'
+import { openWith } from '../drivers/drivers.ts'
 import { readChain } from '../files/commit-chain.ts'
 import { probeDisk } from '../files/probe-disk.ts'
-import { openLibsql, type SqliteConnection } from '../open-sqlite.ts'
+import type { SqliteConnection } from '../open-sqlite.ts'
 import { lockWriter, openSqliteStore } from '../sqlite.ts'
+import type { SqliteFile } from '../sqlite-address.ts'
 
-export async function inspectSqlite(path: string): Promise<readonly Finding[]> {
+export async function inspectSqlite(file: SqliteFile): Promise<readonly Finding[]> {
+  const { path } = file
   return [
     ...inspectFiles(path),
     ...inspectDisk(path),
     await inspectWrite(path),
-    ...(await inspectStore(path)),
-    ...inspectDatabase(path),
+    ...(await inspectStore(file)),
+    ...inspectDatabase(file),
   ]
 }
 
@@ -107,11 +110,11 @@ async function inspectWrite(path: string): Promise<Finding> {
 }
 
 /** Opens the store as a reader would, and compares it with its anchor. */
-async function inspectStore(path: string): Promise<Finding[]> {
+async function inspectStore(file: SqliteFile): Promise<Finding[]> {
   try {
-    const store = await openSqliteStore({ path, readOnly: true })
+    const store = await openSqliteStore({ ...file, readOnly: true })
     const check = await store.checkAnchor?.().finally(() => store.close())
-    const opened: Finding = { check: 'store', status: 'ok', detail: `opens; ${describeWriter(path)}` }
+    const opened: Finding = { check: 'store', status: 'ok', detail: `opens; ${describeWriter(file)}` }
     if (check === undefined || check.state === 'absent')
       return [
         opened,
@@ -144,9 +147,9 @@ async function inspectStore(path: string): Promise<Finding[]> {
 const unopenedHint =
   'Fix the failed checks of permissions, disk and write first; if there are none, restore a backup with `proviso restore`'
 
-function describeWriter(path: string): string {
+function describeWriter({ path, driver }: SqliteFile): string {
   try {
-    lockWriter(path, openLibsql)()
+    lockWriter(path, openWith[driver])()
     return 'no process writes to it'
   } catch (cause) {
     return ProvisoError.is(cause) && cause.code === 'store/locked'
@@ -156,10 +159,10 @@ function describeWriter(path: string): string {
 }
 
 /** Checks the pages of the database, and that the clock is not behind what was written. */
-function inspectDatabase(path: string): Finding[] {
+function inspectDatabase({ path, driver }: SqliteFile): Finding[] {
   let connection: SqliteConnection | undefined
   try {
-    connection = openLibsql(path)
+    connection = openWith[driver](path)
     connection.execute('pragma query_only = on')
     const [row] = connection.execute('pragma quick_check(1)')
     const found = String(row?.['quick_check'])

@@ -1,7 +1,6 @@
 /** Operations for operators on a SQLite file: inspection, backup and restore. */
 
 import { chmodSync, copyFileSync, existsSync, renameSync, rmSync, statSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import { Worker } from 'node:worker_threads'
 import { ProvisoError } from '../../../../base/errors/error.ts'
 import {
@@ -21,20 +20,26 @@ import type {
   RestoreResult,
   StoreOperations,
 } from '../../shared/operation-types.ts'
+import { getThreadDriver, openWith } from '../drivers/drivers.ts'
 import { type AnchorContent, getFileMode, readAnchor, setAnchorAside, toAnchorPath } from '../files/anchor.ts'
 import { readChain } from '../files/commit-chain.ts'
-import { openLibsql } from '../open-sqlite.ts'
 import { lockWriter, openSqliteStore } from '../sqlite.ts'
+import { parseSqliteAddress, type SqliteFile } from '../sqlite-address.ts'
 import { inspectSqlite } from './inspect-sqlite.ts'
 
-const getPath = (address: string) => address.slice(address.indexOf(':') + 1)
+function toFile(address: string): SqliteFile {
+  const file = parseSqliteAddress(address)
+  if (file === undefined)
+    throw new ProvisoError('option/invalid', `The store must be sqlite:PATH, got "${address}"`)
+  return file
+}
 
 export const sqliteOperations: StoreOperations = {
-  backup: (address, options) => backupSqlite(getPath(address), options),
-  restore: (address, options) => restoreSqlite(getPath(address), options),
-  inspect: (address) => inspectSqlite(getPath(address)),
+  backup: (address, options) => backupSqlite(toFile(address), options),
+  restore: (address, options) => restoreSqlite(toFile(address), options),
+  inspect: (address) => inspectSqlite(toFile(address)),
   async acceptLoss(address) {
-    const store = await openSqliteStore({ path: getPath(address), acceptLoss: true })
+    const store = await openSqliteStore({ ...toFile(address), acceptLoss: true })
     await store.close()
   },
 }
@@ -46,10 +51,10 @@ const reportMs = 250
  * Online backup of a SQLite file: `vacuum into` copies one moment of the database while another process writes to it, and
  * leaves out free pages, so that deleted data is not in the copy. It runs on another thread, because it blocks.
  */
-async function backupSqlite(path: string, options: BackupOptions): Promise<BackupResult> {
+async function backupSqlite({ path, driver }: SqliteFile, options: BackupOptions): Promise<BackupResult> {
   const { to, dryRun = false, onProgress } = options
   assertFree(options)
-  const store = await openSqliteStore({ path, readOnly: true })
+  const store = await openSqliteStore({ path, driver, readOnly: true })
   const anchor = await store.checkAnchor?.().finally(() => store.close())
   const bytes = statSync(path).size
   const result = { to, dryRun, bytes, anchor: anchor?.state ?? 'absent' }
@@ -61,10 +66,10 @@ async function backupSqlite(path: string, options: BackupOptions): Promise<Backu
     onProgress?.({ done, total: bytes, unit: 'bytes' })
   }, reportMs)
   try {
-    await copyDatabase(path, partial)
+    await copyDatabase({ path, driver }, partial)
     chmodSync(partial, getFileMode(path))
     syncFile(partial)
-    const manifest = await describeCopy(partial)
+    const manifest = await describeCopy({ path: partial, driver })
     publishBackup(to, manifest)
     return { ...result, bytes: manifest.bytes, manifest }
   } catch (cause) {
@@ -80,13 +85,15 @@ async function backupSqlite(path: string, options: BackupOptions): Promise<Backu
 /** The source of the thread: it needs the driver only, and no file of its own in the package. */
 const copySource = `
   const { workerData: { driver, from, to } } = require('node:worker_threads')
-  const database = new (require(driver))(from, { timeout: 30000 })
-  database.prepare('vacuum into ?').run([to])
+  const loaded = require(driver.module)
+  const Database = driver.member ? loaded[driver.member] : loaded
+  const database = new Database(from, { timeout: 30000 })
+  database.prepare('vacuum into ?').run(to)
   database.close()
 `
 
-function copyDatabase(from: string, to: string): Promise<void> {
-  const driver = createRequire(import.meta.url).resolve('libsql')
+function copyDatabase({ path: from, driver: name }: SqliteFile, to: string): Promise<void> {
+  const driver = getThreadDriver(name)
   return new Promise((resolve, reject) => {
     const worker = new Worker(copySource, { eval: true, workerData: { driver, from, to } })
     worker.on('error', reject)
@@ -95,8 +102,8 @@ function copyDatabase(from: string, to: string): Promise<void> {
 }
 
 /** Reads the whole copy: a backup that cannot be read is useless. */
-async function describeCopy(copy: string): Promise<BackupManifest> {
-  const connection = openLibsql(copy)
+async function describeCopy({ path: copy, driver }: SqliteFile): Promise<BackupManifest> {
+  const connection = openWith[driver](copy)
   try {
     const [check] = connection.execute('pragma integrity_check(1)')
     if (check?.['integrity_check'] !== 'ok')
@@ -126,7 +133,7 @@ async function describeCopy(copy: string): Promise<BackupManifest> {
 }
 
 /** Restores a backup of a SQLite file. The files of a store that is replaced are kept under another name. */
-async function restoreSqlite(path: string, options: RestoreOptions): Promise<RestoreResult> {
+async function restoreSqlite({ path, driver }: SqliteFile, options: RestoreOptions): Promise<RestoreResult> {
   const { from, force = false, dryRun = false, onProgress } = options
   const manifest = await checkBackup(from, 'sqlite', (done, total) =>
     onProgress?.({ done, total, unit: 'bytes' }),
@@ -145,7 +152,7 @@ async function restoreSqlite(path: string, options: RestoreOptions): Promise<Res
   syncFile(partial)
   const suffix = `before-restore-${Date.now()}`
   // Only while no process writes to the file.
-  const unlock = lockWriter(path, openLibsql)
+  const unlock = lockWriter(path, openWith[driver])
   try {
     if (isThere) putAside(path, suffix)
     if (anchor !== undefined) setAnchorAside(toAnchorPath(path), Date.now())
@@ -156,7 +163,7 @@ async function restoreSqlite(path: string, options: RestoreOptions): Promise<Res
     rmSync(partial, { force: true })
     unlock()
   }
-  await compareRestored(path, manifest)
+  await compareRestored({ path, driver }, manifest)
   return { ...result, ...(isThere && { keptAs: `${path}-${suffix}` }) }
 }
 
@@ -172,8 +179,8 @@ function countNewer(anchor: AnchorContent | undefined, manifest: BackupManifest)
 }
 
 /** Opens the restored file, which begins a new anchor, and compares it with the manifest. */
-async function compareRestored(path: string, manifest: BackupManifest): Promise<void> {
-  const store = await openSqliteStore({ path })
+async function compareRestored({ path, driver }: SqliteFile, manifest: BackupManifest): Promise<void> {
+  const store = await openSqliteStore({ path, driver })
   try {
     const check = await store.checkAnchor?.()
     const isSame =
