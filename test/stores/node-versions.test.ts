@@ -38,7 +38,7 @@ describe.runIf(long && hasOtherNodes)('stores on other versions of Node', () => 
       const vitest = join(root, 'node_modules/vitest/vitest.mjs')
       const args = [vitest, 'run', 'src/adapters/stores/sqlite', '--reporter=json']
       const env = { ...process.env, PROVISO_LONG: '', NODE_OPTIONS: '' }
-      // A failed test makes the command fail, but its report is what tells why.
+      // A failed test makes the command fail, but its report says why.
       const { stdout } = await promisify(execFile)(binary(version), args, {
         cwd: root,
         env,
