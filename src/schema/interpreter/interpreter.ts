@@ -10,6 +10,7 @@ import { keepAlive } from '../../base/keep-alive.ts'
 import { child } from '../../base/pointer.ts'
 import { draftOfUri } from '../dialects/draft.ts'
 import { findMalformed } from '../dialects/well-formed.ts'
+import type { ViolatedKeyword } from '../issue-table.ts'
 import type { JsonSchema } from '../json-schema.ts'
 import type { SchemaObject } from '../keywords.ts'
 import type { RegexEngine } from '../patterns/regex.ts'
@@ -192,13 +193,17 @@ class Sites {
     for (const keyword of order) {
       if (!Object.hasOwn(schema, keyword)) continue
       const row = (assertions[keyword] ?? applicators[keyword]) as Row<Applying>
-      const check = row(schema[keyword], holder)
+      const check = row(schema[keyword], holder, keyword as ViolatedKeyword)
       if (check !== undefined) checks.push(check)
     }
     const last = Object.keys(unevaluated).filter((keyword) => Object.hasOwn(schema, keyword))
     if (last.length === 0) return checks
     for (const keyword of last) {
-      const check = (unevaluated[keyword] as Row<Applying>)(schema[keyword], holder)
+      const check = (unevaluated[keyword] as Row<Applying>)(
+        schema[keyword],
+        holder,
+        keyword as ViolatedKeyword,
+      )
       if (check !== undefined) checks.push(check)
     }
     return [withEvaluated(checks)]
@@ -221,9 +226,7 @@ class Sites {
       const draft = draftOfUri(ref)
       // Meta-schemas are built in.
       return (value, run) =>
-        draft === undefined ||
-        findMalformed(value, draft) === undefined ||
-        run.report(site, keyword, { params: { ref } })
+        draft === undefined || findMalformed(value, draft) === undefined || run.report(site, keyword)
     }
     const plain = this.at(target.schema, target.pointer, target.resource)
     const anchor = isObject(target.schema) ? own(target.schema, '$dynamicAnchor') : undefined
@@ -238,5 +241,5 @@ class Sites {
 }
 
 function never(site: Site): Check {
-  return (_, run) => run.report(site, 'false schema', { params: {} })
+  return (_, run) => run.report(site, 'false schema')
 }
