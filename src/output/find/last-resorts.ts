@@ -2,9 +2,9 @@
 import { normalForm } from '../coerce/match-names.ts'
 import { parseQuietly } from '../decode/quick-strict.ts'
 import { makeNode, type Node } from '../decode/tree/tree.ts'
+import { hasFastPaths } from '../fast-paths.ts'
 import { ANSWER } from '../scan/cues.ts'
-import { hasFastPaths } from '../scan/fast-paths.ts'
-import { Region } from '../scan/region.ts'
+import { type Region, toRegion } from '../scan/region.ts'
 import { decodeBare, type Scan, scan } from '../scan/scan.ts'
 import type { Guided } from '../schema/target.ts'
 import { attempt, type Trial } from './attempt.ts'
@@ -155,9 +155,7 @@ function bulletLines(text: string): Region | undefined {
   if (text.length > 100_000) return undefined
   const items = listItems(text.split('\n'))
   if (items === undefined) return undefined
-  const node: Node = { ...listNode(items.map(word)), start: 0, end: text.length }
-  const edits = [{ rule: 'key-lines' as const, start: 0, end: text.length, after: node }]
-  return new Region({ value: node.value, edits, start: 0, end: text.length }, { at: () => node })
+  return toRegion('key-lines', { ...listNode(items.map(word)), end: text.length })
 }
 
 function word(text: string): Node {
@@ -195,6 +193,5 @@ function region(text: string, entries: readonly (readonly [string, Node])[]): Re
     keys: entries.map(([key]) => key),
     items: entries.map(([, item]) => item),
   }
-  const edits = [{ rule: 'key-lines' as const, start: 0, end: text.length, after: node }]
-  return new Region({ value: node.value, edits, start: 0, end: text.length }, { at: () => node })
+  return toRegion('key-lines', node)
 }

@@ -5,6 +5,7 @@ import { isObject, jsonType, own } from '../../base/json.ts'
 import { memoize } from '../../base/memoize.ts'
 import { child, valueAt } from '../../base/pointer.ts'
 import { clip, describe, plural } from '../describe.ts'
+import { codePoints } from '../interpreter/assertions.ts'
 import type { Kept } from '../interpreter/violation.ts'
 import type { ViolationCode } from '../issue-table.ts'
 
@@ -166,7 +167,7 @@ function counted(bound: string, unit: 'character' | 'item' | 'property'): Row {
     const count = Array.isArray(actual)
       ? actual.length
       : typeof actual === 'string'
-        ? [...actual].length
+        ? codePoints(actual)
         : Object.keys(Object(actual)).length
     return {
       message: `must have ${bound} ${plural(limit, unit, units)}, but has ${count}`,

@@ -12,7 +12,7 @@ import { draftOfUri } from '../dialects/draft.ts'
 import { findMalformed } from '../dialects/well-formed.ts'
 import type { ViolatedKeyword } from '../issue-table.ts'
 import type { JsonSchema } from '../json-schema.ts'
-import type { SchemaObject } from '../keywords.ts'
+import { keywords, type SchemaObject } from '../keywords.ts'
 import type { RegexEngine } from '../patterns/regex.ts'
 import type { Names, Resource } from '../references/schema-names.ts'
 import { type Applying, applicators, unevaluated, withEvaluated } from './applicators.ts'
@@ -98,43 +98,8 @@ export function createInterpreter(root: JsonSchema, options: InterpreterOptions)
   }
 }
 
-/** The order in which keywords are checked, and so the order of violations. */
-const order = [
-  'type',
-  'maximum',
-  'minimum',
-  'exclusiveMaximum',
-  'exclusiveMinimum',
-  'multipleOf',
-  'maxLength',
-  'minLength',
-  'pattern',
-  'format',
-  '$dynamicRef',
-  '$ref',
-  'const',
-  'enum',
-  'not',
-  'anyOf',
-  'oneOf',
-  'allOf',
-  'if',
-  'maxItems',
-  'minItems',
-  'uniqueItems',
-  'prefixItems',
-  'items',
-  'contains',
-  'maxProperties',
-  'minProperties',
-  'required',
-  'dependentRequired',
-  'propertyNames',
-  'additionalProperties',
-  'properties',
-  'patternProperties',
-  'dependentSchemas',
-] as const
+/** The keywords with a check, in the order in which they are checked, and so the order of violations. */
+const order = [...keywords.keys()].filter((name) => name in assertions || name in applicators)
 
 class Sites {
   readonly #options: InterpreterOptions
