@@ -18,7 +18,7 @@ export const limits = { bundle: 60_000, package: 2_100_000 }
 
 /** Files that the light reader replaces with smaller ones. */
 const standIns =
-  /\/src\/(schema\/compile\/(ajv|limit-words)|schema\/patterns\/(formats|regex)|base\/(closest|keep-alive|errors\/error-table)|output\/(fast-paths|report\/events|decode\/(plain|quick-strict|tree\/(edit-log|tree-sink))))\.ts$/
+  /\/src\/(schema\/compile\/(ajv|limit-words)|schema\/patterns\/(formats|regex)|base\/(closest|keep-alive|errors\/error-table)|output\/(fast-paths|report\/events|find\/xml-calls|decode\/(plain|quick-strict|tree\/(edit-log|tree-sink))))\.ts$/
 
 const light = {
   name: 'light-reader',
