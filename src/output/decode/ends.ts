@@ -16,7 +16,7 @@ export function mayEndThought(text: string): boolean {
   return text.includes('</') || text.includes('<|') || text.includes('[/') || text.includes('◁')
 }
 
-export const THOUGHT_START = new RegExp(`<(?:${THOUGHT_NAMES})>`, 'i')
+export const THOUGHT_START = new RegExp(`<(?:${THOUGHT_NAMES})>|\\[THINK\\]|◁think▷`, 'i')
 const TAG = new RegExp(`<(/?)(?:${THOUGHT_NAMES})>|<\\|end\\|>|<\\|channel\\|>`, 'iy')
 
 /** Where a reasoning block ends that began before this text; undefined if none does. */

@@ -113,7 +113,7 @@ function keyLines(text: string, guided: Guided): Region | undefined {
     return undefined
   const known = new Map(guided.root.names.map((name) => [normalForm(name), name]))
   const members = new Map<string, Node>()
-  const lines = text.split('\n').map((line) => (line.length > LONGEST ? '' : line))
+  const lines = text.split(/\r?\n/).map((line) => (line.length > LONGEST ? '' : line))
   for (let at = 0; at < lines.length; at++) {
     const match = LINE.exec(lines[at] as string)
     if (match === null) continue
@@ -153,7 +153,7 @@ function block(lines: readonly string[], from: number): Node {
 /** A list with one bulleted or numbered line per item, if nothing else in the text looks like an answer. */
 function bulletLines(text: string): Region | undefined {
   if (text.length > 100_000) return undefined
-  const items = listItems(text.split('\n'))
+  const items = listItems(text.split(/\r?\n/))
   if (items === undefined) return undefined
   return toRegion('key-lines', { ...listNode(items.map(word)), end: text.length })
 }
@@ -161,13 +161,9 @@ function bulletLines(text: string): Region | undefined {
 function word(text: string): Node {
   const quoted = /^(["'`])(.*)\1$/.exec(text)
   if (quoted === null) return { ...makeNode('string', text, 0, 0), bare: true }
-  return makeNode('string', quoted[1] === '"' ? resolved(text) : quoted[2], 0, 0)
-}
-
-/** The decoded JSON string; the text between the quotes if it is not valid JSON. */
-function resolved(text: string): unknown {
-  const parsed = parseQuietly(text)
-  return parsed ? parsed.value : text.slice(1, -1)
+  // A text in double quotes that is no JSON keeps its escapes.
+  const decoded = quoted[1] === '"' ? parseQuietly(text)?.value : undefined
+  return makeNode('string', decoded ?? quoted[2], 0, 0)
 }
 
 function listNode(items: Node[]): Node {
