@@ -14,11 +14,11 @@ import { root } from './setup.mjs'
 const folder = join(root, 'packages', 'reader')
 
 /** Bytes. */
-export const limits = { bundle: 60 * 1024, package: 2_100_000 }
+export const limits = { bundle: 60_000, package: 2_100_000 }
 
 /** Files that the light reader replaces with smaller ones. */
 const standIns =
-  /\/src\/(schema\/compile\/ajv|schema\/patterns\/(formats|regex)|base\/(closest|keep-alive|errors\/error-table)|output\/(report\/events|scan\/fast-paths|decode\/(plain|quick-strict)))\.ts$/
+  /\/src\/(schema\/compile\/(ajv|limit-words)|schema\/patterns\/(formats|regex)|base\/(closest|keep-alive|errors\/error-table)|output\/(fast-paths|report\/events|find\/xml-calls|decode\/(plain|quick-strict|tree\/(edit-log|tree-sink))))\.ts$/
 
 const light = {
   name: 'light-reader',

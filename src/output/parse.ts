@@ -6,6 +6,7 @@
 import { once } from '../base/once.ts'
 import { parseQuietly } from './decode/quick-strict.ts'
 import { beginsTooDeep, deeperThan, parseStrict } from './decode/strict.ts'
+import { hasFastPaths } from './fast-paths.ts'
 import { type Attempt, createTrial, type Trial } from './find/attempt.ts'
 import { find } from './find/find.ts'
 import type { Infer } from './infer.ts'
@@ -262,10 +263,25 @@ function toResult(account: Account, found: { value: unknown; issues?: readonly R
     issues === undefined
       ? { ok: true, value, issues: NONE, truncated, branches, raw: text }
       : { ok: false, issues, candidate: value, truncated, branches, raw: text }
+  if (!hasFastPaths) return withRepairs(result, account)
   Object.defineProperty(result, ACCOUNT, { value: account })
   // Two separate calls: `defineProperties` with both takes four times as long.
   Object.defineProperty(result, 'repairs', LAZY.repairs)
   return Object.defineProperty(result, 'repairCount', LAZY.repairCount) as ParseResult
+}
+
+/** The same in short: every such result has a hidden class of its own. */
+function withRepairs(result: object, { text, made, limit }: Account): ParseResult {
+  const repairs = once(() => materialise(text, made(), limit))
+  return {
+    ...result,
+    get repairs() {
+      return repairs()
+    },
+    get repairCount() {
+      return countRepairs(made())
+    },
+  } as object as ParseResult
 }
 
 function allIssues(

@@ -1,6 +1,7 @@
 /** Validates the reader's options once at the entry point and fills in defaults. */
 import { closest } from '../base/closest.ts'
 import { ProvisoError } from '../base/errors/error.ts'
+import { memoize } from '../base/memoize.ts'
 import { tokens } from '../base/pointer.ts'
 import type { Allow, Conversion, Limits, ParseOptions } from './types.ts'
 
@@ -40,17 +41,13 @@ export const conversions = {
 /** Ambiguous conversions, off by default. */
 const doubtful: ReadonlySet<Conversion> = new Set(['num->bool', 'word->bool'])
 
-const cache = new WeakMap<ParseOptions, Settings>()
 const NO_OPTIONS: ParseOptions = {}
 
 export function resolveSettings(options: ParseOptions = NO_OPTIONS): Settings {
-  let settings = cache.get(options)
-  if (settings === undefined) {
-    settings = fill(options)
-    cache.set(options, settings)
-  }
-  return settings
+  return known(options)
 }
+
+const known = memoize(fill)
 
 function fill(options: ParseOptions): Settings {
   const aop = requireOneOf('aop', options.aop ?? 'full', ['off', 'minimal', 'full'] as const)

@@ -108,7 +108,7 @@ describe('@proviso/reader', () => {
     expect(files.filter((file) => /\.node$|binding\.gyp$/.test(file))).toEqual([])
   })
 
-  it('takes at most 60 KiB for parse in a browser bundle, gzipped', async () => {
+  it('takes at most 60 kB for parse in a browser bundle, gzipped', async () => {
     expect(await measureBundle()).toBeLessThanOrEqual(limits.bundle)
   }, 120_000)
 })

@@ -1,7 +1,7 @@
 /** Test seam: JSON Schema, conditions and sets of values. */
 export { compileWithAjv } from '../../src/schema/compile/ajv.ts'
 export { type CompiledSchema, compileSchema } from '../../src/schema/compile/compile.ts'
-export { schemaLimits } from '../../src/schema/compile/limits.ts'
+export { schemaLimits } from '../../src/schema/compile/schema-limits.ts'
 export {
   conditionLimits,
   conditionVars,

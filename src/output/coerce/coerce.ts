@@ -6,12 +6,14 @@
 
 import { setOwn } from '../../base/json.ts'
 import { keepAlive } from '../../base/keep-alive.ts'
+import { memoize } from '../../base/memoize.ts'
+import { once } from '../../base/once.ts'
 import { child, type Pointer } from '../../base/pointer.ts'
 import type { Shape, Where } from '../../schema/shape.ts'
 import { LazyNode, makeNode, type Node, type NodeKind } from '../decode/tree/tree.ts'
+import { hasFastPaths } from '../fast-paths.ts'
 import type { ReaderIssue, ReaderIssueCode } from '../issue-table.ts'
 import type { RuleName } from '../rules.ts'
-import { hasFastPaths } from '../scan/fast-paths.ts'
 import { decodeInner, mayHold } from '../scan/nested-json.ts'
 import { VISIT } from '../step-budget.ts'
 import {
@@ -24,7 +26,7 @@ import {
   Trail,
 } from './coerce-context.ts'
 import { convert } from './convert.ts'
-import { Spellings } from './match-names.ts'
+import { matchNames } from './match-names.ts'
 import { ConversionRecord } from './record.ts'
 import { Unions } from './unions.ts'
 
@@ -112,7 +114,8 @@ class Run implements Coercing {
   itemByShape(list: Node, shape: Shape): unknown {
     const [value] = list.value as unknown[]
     // A list without details is traversed without nodes; asking for them would mean to read the text again.
-    const node = list instanceof LazyNode && !list.special ? undefined : list.items?.[0]
+    const isLazy = hasFastPaths && list instanceof LazyNode && !list.special
+    const node = isLazy ? undefined : list.items?.[0]
     this.#origin.enter(0)
     const item = this.byShape({ value, node }, shape)
     this.#origin.leave()
@@ -144,7 +147,7 @@ class Run implements Coercing {
   }
 
   issue(code: ReaderIssueCode, message: string, more: Partial<ReaderIssue> = {}, below?: string): void {
-    this.record.issue({ code, at: { pointer: this.pointer(below) }, message, ...more })
+    this.record.issue(this.pointer(below), { code, message, ...more })
   }
 
   unfold(text: string, node: Node, work: () => unknown): unknown {
@@ -183,7 +186,8 @@ class Run implements Coercing {
   #nodeOf(value: unknown): Node {
     if (typeof value === 'object' && value !== null) {
       const [root, steps] = [this.#root, this.#origin.steps.slice()]
-      return new LazyNode(value, () => nodeAt(root.node(), steps, root.depth), false)
+      const find = () => nodeAt(root.node(), steps, root.depth)
+      return hasFastPaths ? new LazyNode(value, find, false) : find()
     }
     return makeNode(value === null ? 'null' : (typeof value as NodeKind), value, -1, -1)
   }
@@ -241,22 +245,21 @@ class Run implements Coercing {
   #rename(source: Record<string, unknown>, shape: Shape): Map<string, string> | undefined {
     if (shape.names.length === 0) return undefined
     let names: Map<string, string> | undefined
-    let spellings: Spellings<string> | undefined
     const isAbsent = (name: string) => !Object.hasOwn(source, name)
+    const isAnyAbsent = once(() => shape.names.some(isAbsent))
     for (const key of Object.keys(source)) {
       if (shape.declares(key)) continue
-      if (spellings === undefined && !shape.names.some(isAbsent)) break
-      spellings ??= getSpellings(shape)
-      const match = spellings.match(key, isAbsent)
-      if (match?.kind !== 'one') continue
+      if (!isAnyAbsent()) break
+      const [match, ...others] = matchNames(key, shape.names, isAbsent)
+      if (match === undefined || others.length > 0) continue
       names ??= new Map()
-      if ([...names.values()].includes(match.value)) {
+      if ([...names.values()].includes(match)) {
         const hint = 'Write the key exactly as declared'
-        this.issue('key/ambiguous', `several keys can mean "${match.value}"`, { hint }, match.value)
+        this.issue('key/ambiguous', `several keys can mean "${match}"`, { hint }, match)
         continue
       }
-      names.set(key, match.value)
-      this.change('key', key, match.value, key)
+      names.set(key, match)
+      this.change('key', key, match, key)
     }
     return names
   }
@@ -314,32 +317,15 @@ function nodeAt(root: Node, steps: readonly (string | number)[], from: number): 
   return node
 }
 
-const spellings = new WeakMap<Shape, Spellings<string>>()
-
-/** The declared keys of a shape by normal form. Cached: a list may hold a million objects of one shape. */
-function getSpellings(shape: Shape): Spellings<string> {
-  let known = spellings.get(shape)
-  if (known === undefined) {
-    known = new Spellings(shape.names, (name) => name)
-    spellings.set(shape, known)
-  }
-  return known
-}
-
 /** Index of each key in large objects; for repeated keys, the last index. */
-const memberIndexes = new WeakMap<readonly string[], Map<string, number>>()
+const indexKeys = memoize((keys: readonly string[]) => new Map(keys.map((name, index) => [name, index])))
 const LARGE = 32
 
-function findMember(node: Node, key: string): Node | undefined {
+export function findMember(node: Node, key: string): Node | undefined {
   const { keys } = node
   if (keys === undefined) return undefined
   if (keys.length <= LARGE) return node.items?.[keys.lastIndexOf(key)]
-  let known = memberIndexes.get(keys)
-  if (known === undefined) {
-    known = new Map(keys.map((name, index) => [name, index]))
-    memberIndexes.set(keys, known)
-  }
-  return node.items?.[known.get(key) ?? -1]
+  return node.items?.[indexKeys(keys).get(key) ?? -1]
 }
 
 function membersBefore(source: Record<string, unknown>, end: string): Record<string, unknown> {

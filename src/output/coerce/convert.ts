@@ -2,10 +2,10 @@
 import { type JsonType, jsonType } from '../../base/json.ts'
 import type { Shape } from '../../schema/shape.ts'
 import { isContainer, isSpecial, type Node } from '../decode/tree/tree.ts'
-import { classify, losesDigits } from '../decode/unquoted.ts'
+import { classify, exactNumber } from '../decode/unquoted.ts'
 import { peelString } from '../scan/nested-json.ts'
 import type { Coercing } from './coerce-context.ts'
-import { Spellings } from './match-names.ts'
+import { matchNames } from './match-names.ts'
 
 type Outcome = { readonly value: unknown } | undefined
 type Convert = (run: Coercing, node: Node, shape: Shape) => Outcome
@@ -55,30 +55,16 @@ function peel(run: Coercing, node: Node, shape: Shape): Outcome {
 function toListed(run: Coercing, node: Node, shape: Shape): Outcome {
   if (shape.values === undefined || node.kind !== 'string' || run.guide.settings.aop !== 'full')
     return undefined
-  const match = getSpellings(shape.values).match(String(node.value))
+  const [match, ...others] = matchNames(String(node.value), shape.values)
   if (match === undefined) return undefined
-  if (match.kind === 'many') {
-    const values = match.values.map((value) => JSON.stringify(value)).join(' and ')
-    run.issue('value/ambiguous', `${JSON.stringify(node.value)} can mean ${values}`, {
-      expected: match.values,
-    })
+  if (others.length > 0) {
+    const expected = [match, ...others]
+    const values = expected.map((value) => JSON.stringify(value)).join(' and ')
+    run.issue('value/ambiguous', `${JSON.stringify(node.value)} can mean ${values}`, { expected })
     return { value: node.value }
   }
-  if (match.value !== node.value) run.change('enum', node.value, match.value)
-  return { value: match.value }
-}
-
-const spellings = new WeakMap<readonly unknown[], Spellings<string>>()
-
-/** The listed texts by normal form. Cached: every item of a list uses the same values. */
-function getSpellings(values: readonly unknown[]): Spellings<string> {
-  let known = spellings.get(values)
-  if (known === undefined) {
-    const texts = values.filter((value) => typeof value === 'string')
-    known = new Spellings(texts, (value) => value)
-    spellings.set(values, known)
-  }
-  return known
+  if (match !== node.value) run.change('enum', node.value, match)
+  return { value: match }
 }
 
 function accepts(shape: Shape, value: unknown): boolean {
@@ -244,21 +230,15 @@ export function readNumber(text: string, bounds: { readonly maximum: number | un
 function plain(body: string): NumberReading {
   const grouped = ungroup(body)
   if (/^[+-]?\d/.test(grouped) || /^[+-]?\.\d/.test(grouped)) {
-    const bare = classify(grouped)
-    if (bare.kind === 'number') return { kind: 'number', value: bare.value }
-    if (bare.kind === 'big') return { kind: 'unsafe' }
     // Leading zeros: 007 is 7 where a number is expected.
-    if (/^[+-]?0+\d+(?:\.\d+)?$/.test(grouped)) return checked(grouped)
-    return arithmetic(grouped)
+    const bare = LEADING_ZEROS.test(grouped) ? exactNumber(grouped) : classify(grouped)
+    if (bare.kind === 'number') return { kind: 'number', value: bare.value }
+    return bare.kind === 'big' ? { kind: 'unsafe' } : arithmetic(grouped)
   }
   return NONE
 }
 
-function checked(text: string): NumberReading {
-  const value = Number(text)
-  if (!Number.isFinite(value) || losesDigits(text, value)) return { kind: 'unsafe' }
-  return { kind: 'number', value }
-}
+const LEADING_ZEROS = /^[+-]?0+\d+(?:\.\d+)?$/
 
 /** 12,50: a comma that separates no group of three digits is the mark of the decimals. */
 const DECIMAL_COMMA = /^[+-]?\d+,\d\d?$/

@@ -1,9 +1,7 @@
 /** Spelling habits do not matter, meaning does: one match is a reading, two are a guess. */
 import { describe, expect, it } from 'vitest'
 import { parse } from '../parse.ts'
-import { matchOne, normalForm } from './match-names.ts'
-
-const itself = (name: string) => name
+import { matchNames, normalForm } from './match-names.ts'
 
 describe('names that are spelled differently', () => {
   it.each([
@@ -16,10 +14,11 @@ describe('names that are spelled differently', () => {
   })
 
   it('match when exactly one can be meant', () => {
-    expect(matchOne('Dark Blue', ['dark_blue', 'red'], itself)).toEqual({ kind: 'one', value: 'dark_blue' })
-    expect(matchOne('AB', ['a_b', 'a-b'], itself)).toEqual({ kind: 'many', values: ['a_b', 'a-b'] })
-    expect(matchOne('green', ['dark_blue', 'red'], itself)).toBeUndefined()
-    expect(matchOne('--', ['-'], itself)).toBeUndefined()
+    expect(matchNames('Dark Blue', ['dark_blue', 'red'])).toEqual(['dark_blue'])
+    expect(matchNames('AB', ['a_b', 'a-b'])).toEqual(['a_b', 'a-b'])
+    expect(matchNames('AB', ['a_b', 'a-b'], (name) => name !== 'a_b')).toEqual(['a-b'])
+    expect(matchNames('green', ['dark_blue', 'red'])).toEqual([])
+    expect(matchNames('--', ['-'])).toEqual([])
   })
 
   it('leave long texts alone', () => {

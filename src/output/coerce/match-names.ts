@@ -1,8 +1,11 @@
 /** Fuzzy matching of keys and listed values: matches only if exactly one candidate has the same normal form. */
 
+import { memoize } from '../../base/memoize.ts'
+import { hasFastPaths } from '../fast-paths.ts'
+
 /** Normal form: letters and digits only, lower case, without accents. */
 export function normalForm(text: string): string {
-  if (text.length > 200 || isNormal(text)) return text
+  if (text.length > 200 || (hasFastPaths && isNormal(text))) return text
   return text
     .normalize('NFKD')
     .replace(/\p{M}/gu, '')
@@ -15,39 +18,25 @@ function isNormal(text: string): boolean {
   return /^[a-z\d]*$/.test(text)
 }
 
-type Match<T> =
-  | { readonly kind: 'one'; readonly value: T }
-  | { readonly kind: 'many'; readonly values: readonly T[] }
-  | undefined
-
-/** Index of candidates by normal form: an object may have thousands of keys to look up. */
-export class Spellings<T> {
-  readonly #byForm = new Map<string, T[]>()
-
-  constructor(candidates: readonly T[], spelling: (candidate: T) => string) {
-    for (const candidate of candidates) {
-      const form = normalForm(spelling(candidate))
-      const same = this.#byForm.get(form)
-      if (same === undefined) this.#byForm.set(form, [candidate])
-      else same.push(candidate)
-    }
+/** The names by normal form. An object may have thousands of keys to look up, and a list a million objects of one shape. */
+const indexNames = memoize((names: readonly unknown[]) => {
+  const byForm = new Map<string, string[]>()
+  for (const name of names) {
+    if (typeof name !== 'string') continue
+    const form = normalForm(name)
+    const same = byForm.get(form)
+    if (same === undefined) byForm.set(form, [name])
+    else same.push(name)
   }
+  return byForm
+})
 
-  /** The only candidate that matches `text` and that `isMeant` admits. */
-  match(text: string, isMeant?: (candidate: T) => boolean): Match<T> {
-    const wanted = normalForm(text)
-    const same = wanted === '' ? undefined : this.#byForm.get(wanted)
-    const found = isMeant === undefined ? same : same?.filter(isMeant)
-    if (found === undefined || found.length === 0) return undefined
-    return found.length === 1 ? { kind: 'one', value: found[0] as T } : { kind: 'many', values: found }
-  }
-}
-
-/** The only candidate that matches `text`. */
-export function matchOne<T>(
+/** The names with the normal form of `text` that `isMeant` admits. */
+export function matchNames(
   text: string,
-  candidates: readonly T[],
-  spelling: (candidate: T) => string,
-): Match<T> {
-  return new Spellings(candidates, spelling).match(text)
+  names: readonly unknown[],
+  isMeant: (name: string) => boolean = () => true,
+): readonly string[] {
+  const wanted = normalForm(text)
+  return (wanted === '' ? undefined : indexNames(names).get(wanted)?.filter(isMeant)) ?? []
 }

@@ -16,11 +16,16 @@ export interface ValueChange {
   readonly after: unknown
 }
 
-type Entry =
-  | { readonly kind: 'change'; readonly change: ValueChange }
-  | { readonly kind: 'issue'; readonly issue: ReaderIssue }
-  | { readonly kind: 'branch'; readonly pointer: Pointer; readonly index: number }
-  | { readonly kind: 'again'; readonly part: Part; readonly from: Pointer; readonly to: Pointer }
+/** What was recorded for the value at `pointer`: one of the others. */
+interface Entry {
+  readonly pointer: Pointer
+  readonly change?: ValueChange
+  readonly issue?: ReaderIssue
+  /** Index of the chosen branch. */
+  readonly branch?: number
+  /** A part recorded for the value at `from`, replayed. */
+  readonly again?: { readonly part: Part; readonly from: Pointer }
+}
 
 interface Link {
   readonly before: Link | undefined
@@ -63,20 +68,22 @@ export class ConversionRecord {
 
   change(change: ValueChange): void {
     const { last, cost, issues, lost } = this.#at
+    const { pointer, rule } = change
+    // Field by field: there may be a million changes.
     this.#at = {
-      last: { before: last, entry: { kind: 'change', change } },
-      cost: cost + rules[change.rule].cost,
+      last: { before: last, entry: { pointer, change } },
+      cost: cost + rules[rule].cost,
       issues,
       lost: lost + computeLoss(change),
     }
   }
 
-  issue(issue: ReaderIssue): void {
-    this.#add({ kind: 'issue', issue }, { issues: this.#at.issues + 1 })
+  issue(pointer: Pointer, issue: Omit<ReaderIssue, 'at'>): void {
+    this.#add({ pointer, issue: { ...issue, at: { pointer } } }, { issues: this.#at.issues + 1 })
   }
 
-  branch(pointer: Pointer, index: number): void {
-    this.#add({ kind: 'branch', pointer, index }, {})
+  branch(pointer: Pointer, branch: number): void {
+    this.#add({ pointer, branch }, {})
   }
 
   since(from: Mark): Part {
@@ -87,7 +94,7 @@ export class ConversionRecord {
   again(part: Part, from: Pointer, to: Pointer): void {
     const { cost, issues, lost } = this.#at
     this.#add(
-      { kind: 'again', part, from, to },
+      { pointer: to, again: { part, from } },
       {
         cost: cost + part.to.cost - part.from.cost,
         issues: issues + part.to.issues - part.from.issues,
@@ -105,10 +112,10 @@ export class ConversionRecord {
     const changes: ValueChange[] = []
     const issues: ReaderIssue[] = []
     const branches: [Pointer, number][] = []
-    for (const entry of toEntries({ from: START, to: this.#at })) {
-      if (entry.kind === 'change') changes.push(entry.change)
-      else if (entry.kind === 'issue') issues.push(entry.issue)
-      else if (entry.kind === 'branch') branches.push([entry.pointer, entry.index])
+    for (const { pointer, change, issue, branch } of toEntries({ from: START, to: this.#at })) {
+      if (change !== undefined) changes.push(change.pointer === pointer ? change : { ...change, pointer })
+      else if (issue !== undefined) issues.push({ ...issue, at: { pointer } })
+      else if (branch !== undefined) branches.push([pointer, branch])
     }
     return { changes, issues, branches: Object.fromEntries(branches), cost: this.#at.cost }
   }
@@ -134,34 +141,17 @@ function toEntries(whole: Part): Entry[] {
     }
     part.at = link.before
     const { entry } = link
-    if (entry.kind !== 'again') {
-      entries.push(moved(entry, part.move))
-      continue
-    }
-    const move = { cut: entry.from.length, prefix: movedPointer(entry.to, part.move) }
-    open.push({ at: entry.part.to.last, stop: entry.part.from.last, move })
+    const { again } = entry
+    const pointer = part.move.prefix + entry.pointer.slice(part.move.cut)
+    if (again === undefined) entries.push(pointer === entry.pointer ? entry : { ...entry, pointer })
+    else
+      open.push({
+        at: again.part.to.last,
+        stop: again.part.from.last,
+        move: { cut: again.from.length, prefix: pointer },
+      })
   }
   return entries.reverse()
-}
-
-function movedPointer(pointer: Pointer, { cut, prefix }: Move): Pointer {
-  return prefix + pointer.slice(cut)
-}
-
-function moved(entry: Exclude<Entry, { kind: 'again' }>, move: Move): Entry {
-  if (move.cut === move.prefix.length && move.cut === 0) return entry
-  switch (entry.kind) {
-    case 'change':
-      return { ...entry, change: { ...entry.change, pointer: movedPointer(entry.change.pointer, move) } }
-    case 'branch':
-      return { ...entry, pointer: movedPointer(entry.pointer, move) }
-    case 'issue':
-      return { ...entry, issue: movedIssue(entry.issue, move) }
-  }
-}
-
-function movedIssue(issue: ReaderIssue, move: Move): ReaderIssue {
-  return 'pointer' in issue.at ? { ...issue, at: { pointer: movedPointer(issue.at.pointer, move) } } : issue
 }
 
 /** Loss of a change: 1 for dropped data, 0.5 for a renamed key, so that a branch with the key as written ranks first. */

@@ -1,4 +1,5 @@
 /** Handles closing brackets: matching, of the wrong kind, surplus and missing; also rows of tables without their opener. */
+import { hasFastPaths } from '../fast-paths.ts'
 import * as ch from './chars.ts'
 import {
   type Answer,
@@ -78,7 +79,8 @@ function shut(d: Machine, frame: Frame, c: number): void {
   else if (c !== wanted.charCodeAt(0))
     d.sink.edit(frame.round || frame.set ? 'tuple' : 'wrong-closer', at, at + 1, wanted)
   d.oddToken = false
-  d.spareFrame = d.stack.pop()
+  const closed = d.stack.pop()
+  if (hasFastPaths) d.spareFrame = closed
   d.sink.close(at + 1)
   if (single) d.sink.collapse()
   d.i++
@@ -91,8 +93,8 @@ function shut(d: Machine, frame: Frame, c: number): void {
  * Exception: the text that follows fits only if the bracket was meant for the top frame (wrong kind) or is surplus.
  */
 function closerFromBelow(d: Machine, below: number, next: number): boolean {
-  const top = d.stack[d.stack.length - 1] as Frame
-  const parent = d.stack[d.stack.length - 2] as Frame
+  const top = d.top as Frame
+  const parent = d.parent as Frame
   const left = d.stack[below - 1]
   const isComma = ch.fold(d.buf.charCodeAt(next)) === ch.COMMA
   const closing = left === undefined ? (isComma ? NO : YES) : continues(d, left, next)
@@ -128,7 +130,7 @@ function foreignCloser(d: Machine, frame: Frame, next: number): boolean {
   const more = c === ch.COMMA ? (frame.kind === OBJECT ? memberAt(d, next + 1) : itemAt(d, next + 1)) : NO
   if (more === MORE) return false
   const ownCloserNext = frame.kind === OBJECT ? c === ch.RBRACE : c === ch.RBRACKET
-  const parent = d.stack.length < 2 ? undefined : d.stack[d.stack.length - 2]
+  const parent = d.parent
   const beyond = parent === undefined ? NO : continues(d, parent, next)
   if (beyond === MORE) return false
   if (beyond === YES && more === YES) d.ambiguous = true

@@ -86,6 +86,11 @@ export class Decoder implements Machine {
     return length === 0 ? undefined : this.stack[length - 1]
   }
 
+  get parent(): Frame | undefined {
+    const { length } = this.stack
+    return length < 2 ? undefined : this.stack[length - 2]
+  }
+
   /** Begins a value at `i`, its first character. */
   start(): void {
     this.done = false
@@ -326,7 +331,7 @@ export class Decoder implements Machine {
 
   /** Closes the top frame at `i` without a bracket in the text. */
   closeFrame(rule: RuleName): void {
-    const frame = this.stack[this.stack.length - 1] as Frame
+    const frame = this.top as Frame
     if (frame.kind === OBJECT && frame.state !== KEY) this.dropPending('missing-value')
     this.stack.pop()
     const text = frame.kind === OBJECT ? '}' : ']'

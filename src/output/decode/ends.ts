@@ -16,8 +16,16 @@ export function mayEndThought(text: string): boolean {
   return text.includes('</') || text.includes('<|') || text.includes('[/') || text.includes('◁')
 }
 
-export const THOUGHT_START = new RegExp(`<(?:${THOUGHT_NAMES})>`, 'i')
+export const THOUGHT_START = new RegExp(`<(?:${THOUGHT_NAMES})>|\\[THINK\\]|◁think▷`, 'i')
 const TAG = new RegExp(`<(/?)(?:${THOUGHT_NAMES})>|<\\|end\\|>|<\\|channel\\|>`, 'iy')
+
+/** Where a reasoning block ends that began before this text; undefined if none does. */
+export function findThoughtEnd(text: string): number | undefined {
+  THOUGHT_END.lastIndex = 0
+  const end = THOUGHT_END.exec(text)?.index
+  return end === undefined || THOUGHT_START.test(text.slice(0, end)) ? undefined : end
+}
+
 /** Upper bound on the length of these tags. */
 export const LONGEST_TAG = 24
 

@@ -163,7 +163,9 @@ export interface Machine {
   readonly stack: Frame[]
   /** A frame that was closed and can be used again. */
   spareFrame: Frame | undefined
+  /** The innermost open bracket, and the one around it. */
   readonly top: Frame | undefined
+  readonly parent: Frame | undefined
   /** The string being read: `strings`, which is reused, or nothing. */
   string: StringState | undefined
   readonly strings: StringState

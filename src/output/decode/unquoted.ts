@@ -41,13 +41,13 @@ export function classify(text: string): Bare {
   const c = text.charCodeAt(0)
   // Letters first: most bare tokens are literals or words.
   if (c > 57 || c === 36) return Object.hasOwn(LITERALS, text) ? (LITERALS[text] as Bare) : { kind: 'string' }
-  if (STRICT.test(text)) return number(text, Number(text), undefined)
+  if (STRICT.test(text)) return exactNumber(text)
   if (Object.hasOwn(LITERALS, text)) return LITERALS[text] as Bare
   if (HEX.test(text)) return hex(text)
   if (LOOSE.test(text)) return loose(text)
   if (text.length < 64 && SEPARATED.test(text)) {
     const plain = text.replaceAll(',', '').replaceAll('_', '')
-    return /^[+-]?0\d/.test(plain) ? { kind: 'string' } : number(plain, Number(plain), 'number')
+    return /^[+-]?0\d/.test(plain) ? { kind: 'string' } : exactNumber(plain, 'number')
   }
   return { kind: 'string' }
 }
@@ -67,11 +67,12 @@ function loose(text: string): Bare {
   if (!whole && !fraction) return { kind: exponent === undefined ? 'nothing' : 'string' }
   const tail = exponent && /\d/.test(exponent) ? `e${exponent}` : ''
   const plain = `${sign === '-' ? '-' : ''}${whole || '0'}${fraction ? `.${fraction}` : ''}${tail}`
-  return number(plain, Number(plain), 'number')
+  return exactNumber(plain, 'number')
 }
 
 /** Never loses digits silently: a number that a double cannot hold stays text. */
-function number(text: string, value: number, rule: RuleName | undefined): Bare {
+export function exactNumber(text: string, rule?: RuleName): Bare {
+  const value = Number(text)
   if (!Number.isFinite(value)) return { kind: 'big', value: text }
   if (Number.isInteger(value) && !Number.isSafeInteger(value) && losesDigits(text, value)) {
     return { kind: 'big', value: text }
@@ -80,7 +81,7 @@ function number(text: string, value: number, rule: RuleName | undefined): Bare {
 }
 
 /** Whether an integer, as written, differs from its double value. */
-export function losesDigits(text: string, value: number): boolean {
+function losesDigits(text: string, value: number): boolean {
   return /^[+-]?\d+$/.test(text) && BigInt(text) !== BigInt(value)
 }
 
@@ -127,14 +128,7 @@ function plainToken(d: Machine): number {
 function isWhole(token: string, next: number): boolean {
   if (ch.isDigit(token.charCodeAt(token.length - 1)))
     return !ch.isDigit(next) && /^-?\d+(?:\.\d+)?$/.test(token)
-  return (
-    token === 'true' ||
-    token === 'false' ||
-    token === 'null' ||
-    token === 'True' ||
-    token === 'False' ||
-    token === 'None'
-  )
+  return /^(?:true|false|null|True|False|None)$/.test(token)
 }
 
 function isPlain(c: number): boolean {
@@ -208,7 +202,7 @@ function isFenceLine(buf: string, from: number): boolean {
 
 /** Whether the next object of the surrounding list begins: this one lost its closing brace. */
 function nextObject(d: Machine, i: number): boolean {
-  if (d.buf.charCodeAt(i) !== ch.LBRACE || d.stack[d.stack.length - 2]?.kind !== LIST) return false
+  if (d.buf.charCodeAt(i) !== ch.LBRACE || d.parent?.kind !== LIST) return false
   const key = skip(d, i + 1)
   return key >= 0 && ch.isQuote(d.buf.charCodeAt(key))
 }

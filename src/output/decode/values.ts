@@ -1,8 +1,10 @@
 /** Reads the beginning of a value or of a key: brackets, strings, calls, fences, and unquoted tokens. */
+import { hasFastPaths } from '../fast-paths.ts'
 import type { RuleName } from '../rules.ts'
 import * as ch from './chars.ts'
 import { MORE, QUESTION, quotedKeyAt, skip, YES } from './lookahead.ts'
 import { createFrame, type Frame, KEY, LIST, type Machine, OBJECT, ROUND, reuseFrame } from './machine.ts'
+import { parseQuietly } from './quick-strict.ts'
 import { openString } from './strings/strings.ts'
 import { bareEnd, classify } from './unquoted.ts'
 
@@ -60,8 +62,8 @@ function openBracket(d: Machine, c: number): boolean {
 /** Opens a value of this kind at `start`. */
 export function enter(d: Machine, kind: Frame['kind'], start: number): Frame {
   d.sink.open(kind === OBJECT ? 'object' : 'array', start)
-  const spare = d.spareFrame
-  d.spareFrame = undefined
+  const spare = hasFastPaths ? d.spareFrame : undefined
+  if (hasFastPaths) d.spareFrame = undefined
   const mark = d.sink.mark()
   const frame = spare === undefined ? createFrame(kind, start, mark) : reuseFrame(spare, kind, start, mark)
   d.stack.push(frame)
@@ -97,7 +99,9 @@ function bareValue(d: Machine): boolean {
   if (call) return d.pass(end - d.i, 'call')
   let rule: RuleName = 'bare-value'
   if (text.length > 1 && ch.isQuote(text.charCodeAt(text.length - 1)) && !ch.isQuote(text.charCodeAt(0))) {
-    text = unescapedWord(text.slice(0, -1))
+    text = text.slice(0, -1)
+    // The escapes of a string without its opening quote.
+    text = (parseQuietly(`"${text}"`)?.value as string | undefined) ?? text
     rule = 'missing-quote'
   }
   const bare = classify(text)
@@ -171,16 +175,6 @@ function nothing(d: Machine, length: number): boolean {
   return true
 }
 
-/** The content of a string without its opening quote, with valid escapes resolved. */
-function unescapedWord(text: string): string {
-  if (!text.includes('\\')) return text
-  try {
-    return JSON.parse(`"${text}"`) as string
-  } catch {
-    return text
-  }
-}
-
 /** `r"…"`, `f'…'`: a prefix of a Python string. */
 function isStringPrefix(buf: string, i: number): boolean {
   const next = buf.charCodeAt(i + 1)
@@ -212,7 +206,7 @@ export function keyStart(d: Machine, c: number, frame: Frame): boolean {
 
 /** Handles an opening bracket in key position. */
 function bracketForKey(d: Machine, c: number, frame: Frame): boolean {
-  const parent = d.stack[d.stack.length - 2]
+  const parent = d.parent
   d.oddToken = false
   if (frame.count > 0 && parent?.kind === LIST && c === ch.LBRACE) {
     d.closeFrame('missing-closer')

@@ -1,4 +1,5 @@
 /** Finds the keys under which a schema has the name and the arguments of tool calls. */
+import { memoize } from '../../base/memoize.ts'
 import type { Shape } from '../../schema/shape.ts'
 import type { Guided } from '../schema/target.ts'
 
@@ -31,17 +32,8 @@ export interface CallKeys {
   readonly listed: boolean
 }
 
-const known = new WeakMap<Guided, CallKeys | null>()
-
 /** The keys under which the schema, or each item of its list, has the name and the arguments of a call. */
-export function findCallKeys(guided: Guided): CallKeys | undefined {
-  let keys = known.get(guided)
-  if (keys === undefined) {
-    keys = findKeys(guided) ?? null
-    known.set(guided, keys)
-  }
-  return keys ?? undefined
-}
+export const findCallKeys = memoize(findKeys)
 
 function findKeys({ root, shapes }: Guided): CallKeys | undefined {
   const call = root.types.includes('array') ? shapes.at(root.item(0)) : root

@@ -12,6 +12,7 @@ import { answerStart, quotedWhole, scalarAttempts, textRegion } from './scalars.
 import { isData, isSlight, LONGEST_BARE, survey, toScanOptions } from './survey.ts'
 import { keywordCalls } from './tool-calls.ts'
 import { lifted } from './unwrap.ts'
+import { withXmlCalls } from './xml-calls.ts'
 
 // Texts altered in transit: quoted like e-mail, or with HTML entities. Undone only when nothing else fits.
 
@@ -67,7 +68,7 @@ function rewritten(trial: Trial, guided: Guided): Attempt | undefined {
 function withShape(trial: Trial, guided: Guided, seen: Scan): Attempt | undefined {
   const { kinds, declared } = guided
   if (!kinds.container) return best(scalarsFirst(trial, seen), trial.settings)
-  const ranked = fromRegions(trial, seen.regions, declared)
+  const ranked = fromRegions(trial, withXmlCalls(trial, seen.regions), declared)
   for (const again of restarted(trial, seen, declared)) ranked.push(again)
   let chosen = best(ranked, trial.settings)
   if (chosen?.valid && !chosen.region.reasoning) return chosen

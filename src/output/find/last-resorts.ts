@@ -2,9 +2,9 @@
 import { normalForm } from '../coerce/match-names.ts'
 import { parseQuietly } from '../decode/quick-strict.ts'
 import { makeNode, type Node } from '../decode/tree/tree.ts'
+import { hasFastPaths } from '../fast-paths.ts'
 import { ANSWER } from '../scan/cues.ts'
-import { hasFastPaths } from '../scan/fast-paths.ts'
-import { Region } from '../scan/region.ts'
+import { type Region, toRegion } from '../scan/region.ts'
 import { decodeBare, type Scan, scan } from '../scan/scan.ts'
 import type { Guided } from '../schema/target.ts'
 import { attempt, type Trial } from './attempt.ts'
@@ -113,7 +113,7 @@ function keyLines(text: string, guided: Guided): Region | undefined {
     return undefined
   const known = new Map(guided.root.names.map((name) => [normalForm(name), name]))
   const members = new Map<string, Node>()
-  const lines = text.split('\n').map((line) => (line.length > LONGEST ? '' : line))
+  const lines = text.split(/\r?\n/).map((line) => (line.length > LONGEST ? '' : line))
   for (let at = 0; at < lines.length; at++) {
     const match = LINE.exec(lines[at] as string)
     if (match === null) continue
@@ -153,23 +153,17 @@ function block(lines: readonly string[], from: number): Node {
 /** A list with one bulleted or numbered line per item, if nothing else in the text looks like an answer. */
 function bulletLines(text: string): Region | undefined {
   if (text.length > 100_000) return undefined
-  const items = listItems(text.split('\n'))
+  const items = listItems(text.split(/\r?\n/))
   if (items === undefined) return undefined
-  const node: Node = { ...listNode(items.map(word)), start: 0, end: text.length }
-  const edits = [{ rule: 'key-lines' as const, start: 0, end: text.length, after: node }]
-  return new Region({ value: node.value, edits, start: 0, end: text.length }, { at: () => node })
+  return toRegion('key-lines', { ...listNode(items.map(word)), end: text.length })
 }
 
 function word(text: string): Node {
   const quoted = /^(["'`])(.*)\1$/.exec(text)
   if (quoted === null) return { ...makeNode('string', text, 0, 0), bare: true }
-  return makeNode('string', quoted[1] === '"' ? resolved(text) : quoted[2], 0, 0)
-}
-
-/** The decoded JSON string; the text between the quotes if it is not valid JSON. */
-function resolved(text: string): unknown {
-  const parsed = parseQuietly(text)
-  return parsed ? parsed.value : text.slice(1, -1)
+  // A text in double quotes that is no JSON keeps its escapes.
+  const decoded = quoted[1] === '"' ? parseQuietly(text)?.value : undefined
+  return makeNode('string', decoded ?? quoted[2], 0, 0)
 }
 
 function listNode(items: Node[]): Node {
@@ -195,6 +189,5 @@ function region(text: string, entries: readonly (readonly [string, Node])[]): Re
     keys: entries.map(([key]) => key),
     items: entries.map(([, item]) => item),
   }
-  const edits = [{ rule: 'key-lines' as const, start: 0, end: text.length, after: node }]
-  return new Region({ value: node.value, edits, start: 0, end: text.length }, { at: () => node })
+  return toRegion('key-lines', node)
 }

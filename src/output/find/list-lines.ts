@@ -42,7 +42,7 @@ function toForm(mark: string, fits: Form['fits']): Form {
 
 const FORMS: readonly Form[] = [
   toForm(
-    `(${BULLETS}|[①-⓿❶-➓㉑-㉟㊱-㊿]|\\d\ufe0f?\u20e3|[(（【]?(?:\\p{Nd}{1,4}|[一二三四五六七八九十]{1,3})${NUMBERED})`,
+    `(${BULLETS}|[①-⓿❶-➓㉑-㉟㊱-㊿]|\\d\ufe0f?\u20e3|[(（【]?(?:\\p{Nd}{1,4}${NUMBERED}|[一二三四五六七八九十]{1,3}[.)）】、．]))`,
     inStep,
   ),
   toForm(`[(（【]?(\\p{L}|[ivx]{2,4})${NUMBERED}`, inOrder),

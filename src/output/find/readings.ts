@@ -6,6 +6,7 @@ import { isObject } from '../../base/json.ts'
 import type { ValueChange } from '../coerce/record.ts'
 import { makeNode, type Node, type TextEdit } from '../decode/tree/tree.ts'
 import { mayHoldJson } from '../decode/tree/value-sink.ts'
+import { hasFastPaths } from '../fast-paths.ts'
 import { rules } from '../rules.ts'
 import { ANSWER, ECHO, EXAMPLE, isCorrection, rankCue } from '../scan/cues.ts'
 import { decodeInner, peelString } from '../scan/nested-json.ts'
@@ -151,11 +152,12 @@ function readings(trial: Trial, region: Region, declared: ReadonlySet<string>): 
   const inner = unescaped(trial, region)
   if (inner?.valid && strangeness(inner.plain, declared) === 0) return [direct, inner]
   if (trial.settings.aop !== 'full') return inner?.valid ? [direct, inner] : [direct]
-  const inside = holdsNothing(trial, region)
-    ? []
-    : [...lifted(trial, region, declared), ...fromStrings(trial, region, declared)].filter(
-        (tried) => !explainsMore(direct, tried, declared),
-      )
+  const inside =
+    hasFastPaths && holdsNothing(trial, region)
+      ? []
+      : [...lifted(trial, region, declared), ...fromStrings(trial, region, declared)].filter(
+          (tried) => !explainsMore(direct, tried, declared),
+        )
   if (direct.valid || inside.length > 0) return [direct, ...inside]
   if (isSlight(region.value) && isCited(trial.text, region)) return [direct]
   const around = enclosed(trial, region)

@@ -1,10 +1,13 @@
 /** Finds scalar answers: a string, a number, a boolean, one of a few words. */
+
 import { type JsonType, jsonType } from '../../base/json.ts'
+import { memoize } from '../../base/memoize.ts'
 import { normalForm } from '../coerce/match-names.ts'
 import { THOUGHT_TAG_END } from '../decode/ends.ts'
 import { makeNode, type TextEdit } from '../decode/tree/tree.ts'
+import { hasFastPaths } from '../fast-paths.ts'
 import type { Block } from '../scan/prose.ts'
-import { Region } from '../scan/region.ts'
+import { type Region, toRegion } from '../scan/region.ts'
 import { decodeBare, type Scan, type ScanOptions } from '../scan/scan.ts'
 import type { Conversion } from '../types.ts'
 import { type Attempt, attempt, type Trial } from './attempt.ts'
@@ -132,7 +135,7 @@ export function textRegion(trial: Trial, [start, end]: readonly [number, number]
   const { length } = trial.text
   const edits: TextEdit[] = [{ rule: 'text-is-value', start: isBehind ? start : 0, end: length, after: node }]
   if (isBehind) edits.unshift({ rule: 'reasoning', start: 0, end: start, after: '' })
-  return new Region({ value: node.value, edits, start: 0, end: length }, { at: () => node })
+  return toRegion('text-is-value', node, { edits, start: 0, end: length })
 }
 
 function bareScalar(trial: Trial, start: number, end: number): Region | undefined {
@@ -164,18 +167,16 @@ function afterReasoning(text: string): number {
   return end
 }
 
+const EDGE =
+  '(?:[\\s\\0\u200b-\u200d\u2060\ufeff]|<[|｜][\\w▁]{1,40}[|｜]>|</?s>|<bos>|<eos>|<(?:start|end)_of_turn>|\\[/INST\\])*'
+const START = new RegExp(`^${EDGE}`)
+const END = new RegExp(`${EDGE}$`)
+
 /** Trims spaces, invisible characters and chat tokens at both ends. */
 function trimmed(text: string, start: number, end: number): [number, number] {
   const slice = text.slice(start, end)
-  const before =
-    /^(?:[\s\u0000\u200b-\u200d\u2060\ufeff]|<[|｜][\w▁]{1,40}[|｜]>|<s>|<bos>|<start_of_turn>)*/.exec(
-      slice.slice(0, 400),
-    )?.[0].length ?? 0
-  const tail = slice.slice(Math.max(before, slice.length - 400))
-  const after =
-    /(?:[\s\u0000\u200b-\u200d\u2060\ufeff]|<[|｜][\w▁]{1,40}[|｜]>|<\/s>|<eos>|<end_of_turn>|\[\/INST\])*$/.exec(
-      tail,
-    )?.[0].length ?? 0
+  const before = START.exec(slice.slice(0, 400))?.[0].length ?? 0
+  const after = END.exec(slice.slice(Math.max(before, slice.length - 400)))?.[0].length ?? 0
   return [start + before, end - after]
 }
 
@@ -197,8 +198,7 @@ function onlyWord(trial: Trial, values: readonly unknown[]): Region | undefined 
 function wordRegion(text: string, start: number, length: number): Region {
   const end = start + length
   const node = { ...makeNode('string', text.slice(start, end), start, end), bare: true }
-  const edits = [{ rule: 'bare-value' as const, start, end, after: node }]
-  return new Region({ value: node.value, edits, start, end, bare: true }, { at: () => node })
+  return toRegion('bare-value', node, { bare: true })
 }
 
 /** The only number in the text. */
@@ -253,12 +253,8 @@ export function* findListedWords(text: string, values: readonly unknown[]): Gene
   }
 }
 
-const indexes = new WeakMap<readonly unknown[], ReadonlyMap<string, SameStart>>()
-
 /** The values by their first token. Cached: a schema reads many texts. */
-function buildIndex(values: readonly unknown[]): ReadonlyMap<string, SameStart> {
-  const known = indexes.get(values)
-  if (known !== undefined) return known
+const buildIndex = memoize((values: readonly unknown[]): ReadonlyMap<string, SameStart> => {
   const index = new Map<string, SameStart>()
   for (const value of values) {
     if (typeof value !== 'string' || normalForm(value) === '') continue
@@ -269,13 +265,12 @@ function buildIndex(values: readonly unknown[]): ReadonlyMap<string, SameStart> 
     same.lengths.add(folded.length)
     index.set(first, same)
   }
-  indexes.set(values, index)
   return index
-}
+})
 
 /** Folds case as the flags `iu` of a pattern do; every character keeps its length, so that positions stay valid. */
 function foldCase(text: string): string {
-  if (!/[^\0-\x7f]/.test(text)) return text.toLowerCase()
+  if (hasFastPaths && !/[^\0-\x7f]/.test(text)) return text.toLowerCase()
   return text.replace(/\P{ASCII}|[A-Z]/gu, (character) => {
     // The dotless i is a letter of its own, though its capital is that of i.
     if (character === 'ı') return character

@@ -1,9 +1,9 @@
 /** Lists the regions of the text; strict JSON and values that are quoted or bracketed as a whole become one region. */
 
 import { isOpener } from '../decode/chars.ts'
-import { THOUGHT_END, THOUGHT_START } from '../decode/ends.ts'
+import { findThoughtEnd, THOUGHT_END, THOUGHT_START } from '../decode/ends.ts'
 import { deeperThan } from '../decode/strict.ts'
-import { hasFastPaths } from '../scan/fast-paths.ts'
+import { hasFastPaths } from '../fast-paths.ts'
 import type { Region } from '../scan/region.ts'
 import { decodeBare, type Scan, type ScanOptions, scan, strictRegion } from '../scan/scan.ts'
 import type { Trial } from './attempt.ts'
@@ -91,10 +91,7 @@ export function isReasoned(text: string, start: number, end: number): boolean {
   const opened = before.split(THOUGHT_START).length - 1
   const closed = before.split(THOUGHT_END).length - 1
   if (opened > closed) return true
-  const behind = text.slice(end)
-  THOUGHT_END.lastIndex = 0
-  const close = THOUGHT_END.exec(behind)
-  return close !== null && !THOUGHT_START.test(behind.slice(0, close.index))
+  return findThoughtEnd(text.slice(end)) !== undefined
 }
 
 const QUOTED_LINE = /[^\S\n]*"(?:[^"\\\n]|\\.)*"[^\S\n]*$/my

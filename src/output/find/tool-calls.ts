@@ -2,6 +2,7 @@
  * Normalises tool calls: where the schema expects objects with a name and arguments, converts `f({…})`, `f{…}`, a name
  * on the line before its arguments, `<function=f>`, `{"f": {…}}`, `["f", {…}]` and other key names to that form.
  */
+import { findMember } from '../coerce/coerce.ts'
 import { makeNode, type Node } from '../decode/tree/tree.ts'
 import { decodeInner, mayHold } from '../scan/nested-json.ts'
 import { Region } from '../scan/region.ts'
@@ -131,10 +132,6 @@ function firstMatch(prose: string): RegExpExecArray | undefined {
     if (match !== null) return match
   }
   return undefined
-}
-
-function findMember(node: Node, key: string): Node | undefined {
-  return node.items?.[node.keys?.lastIndexOf(key) ?? -1]
 }
 
 const KEYWORD_CALL = /(?<![\w.])[A-Za-z_][\w.]{0,80}\((?=\s*[A-Za-z_]\w*\s*=[^=])/g

@@ -3,8 +3,8 @@ import { isObject, type JsonType } from '../../base/json.ts'
 import { coerce } from '../coerce/coerce.ts'
 import type { ValueChange } from '../coerce/record.ts'
 import { countChildren, firstItems, isContainer, makeNode, type Node } from '../decode/tree/tree.ts'
+import { hasFastPaths } from '../fast-paths.ts'
 import { rules } from '../rules.ts'
-import { hasFastPaths } from '../scan/fast-paths.ts'
 import { decodeInner, mayHold, peelString } from '../scan/nested-json.ts'
 import type { Region } from '../scan/region.ts'
 import type { Guided } from '../schema/target.ts'
@@ -238,13 +238,10 @@ function holds(trial: Trial, guided: Guided, name: string, node: Node): boolean 
 /** An object with one member. Its location is that of the member, found on demand. */
 function makeWrapper(name: string, node: Node): Node {
   return {
-    kind: 'object',
-    value: { [name]: node.value },
+    ...makeNode('object', { [name]: node.value }, 0, 0),
     keys: [name],
     items: [node],
-    bare: false,
-    big: false,
-    plain: node.plain ?? false,
+    ...(hasFastPaths && { plain: node.plain ?? false }),
     get start() {
       return node.start
     },

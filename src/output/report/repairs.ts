@@ -4,7 +4,7 @@ import type { ValueChange } from '../coerce/record.ts'
 import { parseQuietly } from '../decode/quick-strict.ts'
 import type { TextEdit } from '../decode/tree/tree.ts'
 import type { Attempt } from '../find/attempt.ts'
-import { type RuleName, rules } from '../rules.ts'
+import { rules } from '../rules.ts'
 import type { Repair } from '../types.ts'
 
 /** A change made by a custom stage. */
@@ -55,52 +55,52 @@ export function countRepairs(made: Made): number {
   return made.edits.length + made.changes.length + made.custom.length
 }
 
+/** The first `limit` repairs: the list may be long. */
 export function materialise(text: string, made: Made, limit: number): Repair[] {
-  const repairs: Repair[] = []
-  for (const edit of proven(text, made)) {
-    if (repairs.length >= limit) return repairs
-    repairs.push(textRepair(text, edit))
-  }
-  for (const change of made.changes) {
-    if (repairs.length >= limit) return repairs
-    const { stage } = rules[change.rule]
-    repairs.push({
-      stage,
-      rule: change.rule,
-      at: { pointer: change.pointer },
-      before: change.before,
-      after: change.after,
-    })
-  }
-  for (const { name, before, after } of made.custom) {
-    if (repairs.length >= limit) return repairs
-    repairs.push({ stage: 'custom', rule: name, at: { pointer: '' }, before, after })
-  }
-  return repairs
-}
-
-function textRepair(text: string, edit: TextEdit): Repair {
-  const after = typeof edit.after === 'string' ? edit.after : valueText(edit.rule, edit.after.value)
-  return {
-    stage: rules[edit.rule].stage,
-    rule: edit.rule,
-    at: { span: [edit.start, edit.end] },
-    before: text.slice(edit.start, edit.end),
-    after,
-  }
-}
-
-function valueText(rule: RuleName, value: unknown): string {
-  return rule === 'text-is-value' ? String(value) : JSON.stringify(value)
+  const edits = proven(text, made).slice(0, limit)
+  const changes = made.changes.slice(0, limit - edits.length)
+  const custom = made.custom.slice(0, limit - edits.length - changes.length)
+  return [
+    ...edits.map(({ rule, start, end, after }): Repair => {
+      const isText = rule === 'text-is-value'
+      return {
+        stage: rules[rule].stage,
+        rule,
+        at: { span: [start, end] },
+        before: text.slice(start, end),
+        after: typeof after === 'string' ? after : isText ? String(after.value) : JSON.stringify(after.value),
+      }
+    }),
+    ...changes.map(
+      ({ rule, pointer, before, after }): Repair => ({
+        stage: rules[rule].stage,
+        rule,
+        at: { pointer },
+        before,
+        after,
+      }),
+    ),
+    ...custom.map(
+      ({ name, before, after }): Repair => ({
+        stage: 'custom',
+        rule: name,
+        at: { pointer: '' },
+        before,
+        after,
+      }),
+    ),
+  ]
 }
 
 /** The edits in text order, with the surroundings cut away and without edits inside a range that is itself replaced. */
 function settled(text: string, attempt: Attempt): TextEdit[] {
   const { start, end } = attempt.region
   const edits = [...attempt.region.edits]
-  if (hasInk(text, 0, start)) edits.push({ rule: 'surroundings', start: 0, end: start, after: '' })
-  if (hasInk(text, end, text.length))
-    edits.push({ rule: 'surroundings', start: end, end: text.length, after: '' })
+  for (const [from, to] of [
+    [0, start],
+    [end, text.length],
+  ] as const)
+    if (hasInk(text, from, to)) edits.push({ rule: 'surroundings', start: from, end: to, after: '' })
   // Insertions first, then the widest replacement, which covers the edits inside it.
   edits.sort(
     (a, b) => a.start - b.start || Number(a.end > a.start) - Number(b.end > b.start) || b.end - a.end,

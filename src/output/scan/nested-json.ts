@@ -1,5 +1,6 @@
 /** Decodes JSON inside strings: `"{\"a\": 1}"` where the schema expects an object. */
 
+import { parseQuietly } from '../decode/quick-strict.ts'
 import type { Node } from '../decode/tree/tree.ts'
 import type { Settings } from '../settings.ts'
 import type { Allowance } from '../step-budget.ts'
@@ -36,13 +37,9 @@ function decodeWhole(text: string, settings: Settings, allowance: Allowance): No
 /** Decodes a text that is exactly one JSON string: it was encoded once too often. */
 export function peelString(text: string): string | undefined {
   const whole = text.trim()
-  if (whole.length < 2 || !whole.startsWith('"') || !whole.endsWith('"')) return undefined
-  try {
-    const value: unknown = JSON.parse(whole)
-    return typeof value === 'string' ? value : undefined
-  } catch {
-    return undefined
-  }
+  if (!whole.startsWith('"') || !whole.endsWith('"')) return undefined
+  const value = parseQuietly(whole)?.value
+  return typeof value === 'string' ? value : undefined
 }
 
 /** Cheap test before the scan: only spaces, invisible characters and a fence occur before the first bracket. */

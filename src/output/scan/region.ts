@@ -2,6 +2,7 @@
 
 import { LoggedEdits } from '../decode/tree/edit-log.ts'
 import { LazyNode, type Node, type TextEdit } from '../decode/tree/tree.ts'
+import { hasFastPaths } from '../fast-paths.ts'
 import { type RuleName, rules } from '../rules.ts'
 
 /** Edits in columns, as the decoder logs them, or as a list. */
@@ -104,7 +105,7 @@ export class Region {
 
   get node(): Node {
     this.#node ??=
-      typeof this.value === 'object' && this.value !== null
+      hasFastPaths && typeof this.value === 'object' && this.value !== null
         ? new LazyNode(this.value, () => this.#nodes.at(this.start), this.special, this.exact)
         : this.#nodes.at(this.start)
     return this.#node
@@ -147,4 +148,13 @@ export class Region {
   with(changes: Partial<Fields>): Region {
     return new Region({ ...this, edits: this.#edits, ...changes }, { at: () => this.node })
   }
+}
+
+/** The region of a node whose value replaces its range. */
+export function toRegion(rule: RuleName, node: Node, fields: Partial<Fields> = {}): Region {
+  const { value, start, end } = node
+  return new Region(
+    { value, edits: [{ rule, start, end, after: node }], start, end, ...fields },
+    { at: () => node },
+  )
 }

@@ -2,7 +2,7 @@
 
 import { keepAlive } from '../../base/keep-alive.ts'
 import { Decoder } from '../decode/decoder.ts'
-import { fenceLine, mayEndThought, THOUGHT_END, THOUGHT_START } from '../decode/ends.ts'
+import { fenceLine, findThoughtEnd, mayEndThought, THOUGHT_END } from '../decode/ends.ts'
 import { MORE } from '../decode/lookahead.ts'
 import { createFrame, type DecoderOptions, LIST, OBJECT } from '../decode/machine.ts'
 import { parseQuietly } from '../decode/quick-strict.ts'
@@ -10,10 +10,10 @@ import type { LoggedEdits } from '../decode/tree/edit-log.ts'
 import { countChildren, type Node, type Sink, type TextEdit } from '../decode/tree/tree.ts'
 import { TreeSink } from '../decode/tree/tree-sink.ts'
 import { ValueSink } from '../decode/tree/value-sink.ts'
+import { hasFastPaths } from '../fast-paths.ts'
 import { Allowance } from '../step-budget.ts'
-import { hasFastPaths } from './fast-paths.ts'
 import { type Block, Prose, type Surroundings } from './prose.ts'
-import { type Nodes, Region } from './region.ts'
+import { type Nodes, Region, toRegion } from './region.ts'
 
 export interface ScanOptions extends DecoderOptions {
   /** The step budget charged for every reading. */
@@ -219,6 +219,7 @@ function sharedNodes(options: ScanOptions): SharedNodes {
   return {
     options,
     of({ buf: text, fence }) {
+      if (!hasFastPaths) return getNodes(text, options, fence)
       if (last === undefined || last.fence !== fence || last.length !== text.length)
         last = { length: text.length, fence, nodes: getNodes(text, options, fence) }
       return last.nodes
@@ -239,8 +240,8 @@ function takeRegion(
   { nodes, fence, reasoning }: Surroundings & { readonly nodes: SharedNodes },
 ): Region | undefined {
   const { value, begun, edits, special } = sink
-  const exact = !special && !sink.repeated
-  const keepsJson = !sink.replacedJson
+  const exact = hasFastPaths && !special && !sink.repeated
+  const keepsJson = hasFastPaths && !sink.replacedJson
   sink.reset()
   if (!begun || decoder.tooDeep || nodes.options.allowance.exhausted) return undefined
   const { i: end, truncated } = decoder
@@ -407,11 +408,9 @@ function isCut({ rule, after }: TextEdit): boolean {
 /** End of the reasoning block that a broken region ran past. */
 function closedThought(text: string, region: Region): number | undefined {
   if (region.editCount === 0) return undefined
-  const inside = text.slice(region.start, region.end)
-  THOUGHT_END.lastIndex = 0
-  const close = THOUGHT_END.exec(inside)?.index ?? -1
   // A block opened inside the region belongs to the value.
-  return close < 0 || THOUGHT_START.test(inside.slice(0, close)) ? undefined : region.start + close
+  const end = findThoughtEnd(text.slice(region.start, region.end))
+  return end === undefined ? undefined : region.start + end
 }
 
 /** The fence is closed, so nothing was cut off: only brackets are missing. */
@@ -500,15 +499,10 @@ function bareRegion(
   extent: { start: number; end: number; truncated: boolean },
 ): Region {
   const item = countChildren(node) === 1 ? node.items?.[0] : undefined
-  if (node.kind !== 'array' || item === undefined) {
-    return new Region({ value: node.value, edits, ...extent }, { at: () => node })
-  }
+  if (node.kind !== 'array' || item === undefined)
+    return toRegion('missing-opener', node, { edits, ...extent })
   const inner = edits.toList().filter((e) => e.start >= item.start && e.end <= item.end && !isBracket(e))
-  const { value, start, end, bare } = item
-  return new Region(
-    { value, edits: inner, start, end, truncated: extent.truncated, bare },
-    { at: () => item },
-  )
+  return toRegion('missing-opener', item, { edits: inner, truncated: extent.truncated, bare: item.bare })
 }
 
 function isBracket(edit: TextEdit): boolean {

@@ -1,5 +1,6 @@
 /** The compiled target of a parse: the caller's schema with its shapes and its validator. */
 import { ProvisoError } from '../../base/errors/error.ts'
+import { memoize } from '../../base/memoize.ts'
 import { type CompiledSchema, compileSchema, type JsonSchema } from '../../schema/compile/compile.ts'
 import type { RefusedSchemaCode } from '../../schema/issue-table.ts'
 import { regexEngine } from '../../schema/patterns/regex.ts'
@@ -49,8 +50,6 @@ const FREE: Target = {
   check: (value) => ({ ok: true, value }),
   explain: () => [],
 }
-
-const guides = new WeakMap<CompiledSchema, Guided>()
 
 /** A schema may be JSON Schema, a Standard Schema value, or the name of a basic type (`object`, `string[]`). */
 export function resolveTarget(schema: AnySchema | undefined, options: ParseOptions): Target {
@@ -134,19 +133,14 @@ function pickPatterns({ untrusted = false, linearPatterns = false }: ParseOption
   return { untrusted, linearPatterns }
 }
 
-function createGuide(compiled: CompiledSchema, options: ParseOptions): Guided {
-  let guided = guides.get(compiled)
-  if (guided === undefined) {
-    const engine = regexEngine(pickPatterns(options))
-    const shapes = new Shapes(compiled.schema, (pattern) => engine(pattern, 'u'))
-    const root = shapes.at([''])
-    const branches = shapes.branchesOf(root)
-    const declared = new Set([root, ...branches].flatMap((shape) => shape.names))
-    guided = { compiled, shapes, root, declared, kinds: getKinds(root, branches) }
-    guides.set(compiled, guided)
-  }
-  return guided
-}
+const createGuide = memoize((compiled: CompiledSchema, options: ParseOptions): Guided => {
+  const engine = regexEngine(pickPatterns(options))
+  const shapes = new Shapes(compiled.schema, (pattern) => engine(pattern, 'u'))
+  const root = shapes.at([''])
+  const branches = shapes.branchesOf(root)
+  const declared = new Set([root, ...branches].flatMap((shape) => shape.names))
+  return { compiled, shapes, root, declared, kinds: getKinds(root, branches) }
+})
 
 function getKinds(root: Shape, branches: readonly Shape[]): Guided['kinds'] {
   const all = root.types.length > 0 || branches.length === 0 ? [root] : branches

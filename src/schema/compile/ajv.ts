@@ -13,6 +13,9 @@ import { formats } from '../patterns/formats.ts'
 import { type PatternOptions, regexEngine } from '../patterns/regex.ts'
 import { isShared, multipliesWithDepth, type SchemaGraph } from '../references/references.ts'
 
+/** Whether schemas can be compiled. */
+export const isCompiler: boolean = true
+
 /** A function that Ajv has generated; `undefined` where it could not be generated, and interpreting continues. */
 export function compileWithAjv(
   schema: JsonSchema,

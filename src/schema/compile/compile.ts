@@ -22,7 +22,7 @@ import {
   sharedSchemas,
 } from '../references/references.ts'
 import { collectNames, type Names } from '../references/schema-names.ts'
-import { compileWithAjv } from './ajv.ts'
+import { compileWithAjv, isCompiler } from './ajv.ts'
 import { toIssues } from './issues.ts'
 import { checkBytes, checkContent, checkSize } from './limits.ts'
 
@@ -132,12 +132,13 @@ function compileFresh(given: string, mode: keyof typeof byIdentity): CompiledSch
   let compiled: ((value: unknown) => boolean) | undefined
   function accepts(value: unknown): boolean {
     if (compiled !== undefined) return compiled(value)
-    if (isWorthCompiling()) compiled = compileWithAjv(schema, graph(), patterns) ?? interpreter.accepts
+    if (isCompiler && isWorthCompiling())
+      compiled = compileWithAjv(schema, graph(), patterns) ?? interpreter.accepts
     return interpreter.accepts(value)
   }
   function validate(value: unknown, limit = 100): Issue<ViolationCode>[] {
     // Most values are valid, and code says so soonest; only the interpreter knows what is wrong.
-    if (isWorthCompiling() && accepts(value)) return []
+    if (isCompiler && isWorthCompiling() && accepts(value)) return []
     return toIssues(interpreter.violations(value), value, limit)
   }
   const remembers = once(() => isSpecial && isRepetitive(graph()))

@@ -2,8 +2,10 @@
 import { beginning, closest, plain } from '../../base/closest.ts'
 import type { Issue } from '../../base/errors/issue.ts'
 import { isObject, jsonType, own } from '../../base/json.ts'
+import { memoize } from '../../base/memoize.ts'
 import { child, valueAt } from '../../base/pointer.ts'
 import { clip, describe, plural } from '../describe.ts'
+import { codePoints } from '../interpreter/assertions.ts'
 import type { Kept } from '../interpreter/violation.ts'
 import type { ViolationCode } from '../issue-table.ts'
 
@@ -12,32 +14,24 @@ export function toIssues(violations: readonly Kept[], root: unknown, limit: numb
   const issues: Issue<ViolationCode>[] = []
   const open: Kept[] = [...violations].reverse()
   for (let kept = open.pop(); kept !== undefined && issues.length < limit; kept = open.pop()) {
-    issues.push(toIssue(kept, root))
-    for (const branch of informative(kept).reverse()) open.push(branch)
+    const { issue, below } = toIssue(kept, root)
+    issues.push(issue)
+    for (const branch of [...below].reverse()) open.push(branch)
   }
   return issues
 }
 
-/** Of a failed union, what went wrong inside a branch; that another branch is of another type says nothing. */
-function informative({ error, branches }: Kept): Kept[] {
-  if (error.keyword === 'contains' || error.params['passingSchemas']) return []
-  return branches.filter(
-    (branch) => branch.error.instancePath !== error.instancePath || !dull.has(branch.error.keyword),
-  )
-}
-
-const dull = new Set(['type', 'const', 'enum'])
-
-function toIssue(kept: Kept, root: unknown): Issue<ViolationCode> {
+function toIssue(kept: Kept, root: unknown): { issue: Issue<ViolationCode>; below: readonly Kept[] } {
   const { error } = kept
-  const actual = error.propertyName ?? valueAt(root, error.instancePath)
-  const { property = error.propertyName, message, ...rest } = explain(kept, actual)
-  return {
+  const explained = explain(kept, root)
+  const { property = error.propertyName, path = error.instancePath, below = [], message, ...rest } = explained
+  const issue: Issue<ViolationCode> = {
     code: `schema/${error.keyword === 'false schema' ? 'false' : error.keyword}`,
-    at: { pointer: property === undefined ? error.instancePath : child(error.instancePath, property) },
+    at: { pointer: property === undefined ? path : child(path, property) },
     message: error.propertyName === undefined ? message : `the property name ${message}`,
     ...rest,
   }
+  return { issue, below }
 }
 
 // What each violated keyword means in words: one row per keyword.
@@ -49,63 +43,59 @@ interface Explanation {
   readonly hint?: string
   /** The property that is missing or too much; the issue is located there. */
   readonly property?: string
+  /** Where to look, if not where the keyword applies. */
+  readonly path?: string
+  /** Violations to list as issues of their own. */
+  readonly below?: readonly Kept[]
 }
 
 /** Lists of allowed values longer than this are cut in messages. */
 const listed = 12
 
-function explain(kept: Kept, actual: unknown): Explanation {
-  const row = rows[kept.error.keyword]
+function explain(kept: Kept, root: unknown): Explanation {
+  const { keyword, propertyName, instancePath } = kept.error
+  const actual = propertyName ?? valueAt(root, instancePath)
+  const row = rows[keyword]
   return row === undefined
     ? { message: `is not valid, but is ${describe(actual)}`, actual }
-    : row(kept, actual)
+    : row(kept, actual, root)
 }
 
-type Row = (kept: Kept, actual: unknown) => Explanation
+type Row = (kept: Kept, actual: unknown, root: unknown) => Explanation
 
 const rows: Readonly<Record<string, Row>> = {
   type({ error }, actual) {
-    const types = [error.params['type']].flat() as string[]
-    return mismatch(types.join(' or '), error.params['type'], actual, typeHint(types, actual))
+    const types = [error.schema].flat() as string[]
+    return mismatch(types.join(' or '), error.schema, actual, typeHint(types, actual))
   },
   enum({ error }, actual) {
-    const allowed = error.params['allowedValues'] as readonly unknown[]
+    const allowed = error.schema as readonly unknown[]
     const near = meant(actual, allowed)
     return mismatch(listAlternatives(allowed), allowed, actual, near && `Did you mean ${near}?`)
   },
-  const({ error }, actual) {
-    return mismatch(clip(error.params['allowedValue']), error.params['allowedValue'], actual)
-  },
+  const: ({ error }, actual) => mismatch(clip(error.schema), error.schema, actual),
   required: missing,
   dependentRequired: missing,
-  additionalProperties: (kept, actual) => undeclared(kept, actual, kept.error.params['additionalProperty']),
-  unevaluatedProperties: (kept, actual) => undeclared(kept, actual, kept.error.params['unevaluatedProperty']),
+  additionalProperties: undeclared,
+  unevaluatedProperties: undeclared,
   minLength: counted('at least', 'character'),
   maxLength: counted('at most', 'character'),
   minItems: counted('at least', 'item'),
   maxItems: counted('at most', 'item'),
   minProperties: counted('at least', 'property'),
   maxProperties: counted('at most', 'property'),
-  minimum: compared,
-  maximum: compared,
-  exclusiveMinimum: compared,
-  exclusiveMaximum: compared,
+  minimum: compared('>='),
+  maximum: compared('<='),
+  exclusiveMinimum: compared('>'),
+  exclusiveMaximum: compared('<'),
   items: counted('at most', 'item'),
-  unevaluatedItems: counted('at most', 'item', 'len'),
-  multipleOf({ error }, actual) {
-    return mismatch(`a multiple of ${error.params['multipleOf']}`, error.params['multipleOf'], actual)
-  },
+  unevaluatedItems: counted('at most', 'item'),
+  multipleOf: ({ error }, actual) => mismatch(`a multiple of ${error.schema}`, error.schema, actual),
   pattern({ error }, actual) {
-    const pattern = error.params['pattern']
-    return {
-      message: `must match the pattern ${clip(pattern)}, but is ${describe(actual)}`,
-      expected: pattern,
-      actual,
-    }
+    const message = `must match the pattern ${clip(error.schema)}, but is ${describe(actual)}`
+    return { message, expected: error.schema, actual }
   },
-  format({ error }, actual) {
-    return mismatch(`a valid ${error.params['format']}`, error.params['format'], actual)
-  },
+  format: ({ error }, actual) => mismatch(`a valid ${error.schema}`, error.schema, actual),
   uniqueItems({ error }) {
     const { i, j } = error.params
     return {
@@ -113,16 +103,16 @@ const rows: Readonly<Record<string, Row>> = {
     }
   },
   contains({ error }, actual) {
-    const { minContains, maxContains } = error.params
-    const count = maxContains === undefined ? `at least ${minContains}` : `${minContains} to ${maxContains}`
+    const { least, most } = error.params
+    const count = most === undefined ? `at least ${least}` : `${least} to ${most}`
     return { message: `must contain ${count} matching items, but is ${describe(actual)}`, actual }
   },
   not: (_, actual) => ({ message: `must not be what "not" describes, but is ${describe(actual)}`, actual }),
   'false schema': (_, actual) => ({ message: `must be absent, but is ${describe(actual)}`, actual }),
   anyOf: union,
-  oneOf(kept, actual) {
-    const passing = kept.error.params['passingSchemas'] as readonly number[] | null
-    if (!passing) return union(kept, actual)
+  oneOf(kept, actual, root) {
+    const passing = kept.error.params['passing'] as readonly number[]
+    if (passing.length === 0) return union(kept, actual, root)
     return {
       message: `must match exactly one of the alternatives, but matches ${passing.join(' and ')} (counted from 0)`,
       actual,
@@ -139,24 +129,26 @@ function mismatch(expectation: string, expected: unknown, actual: unknown, hint?
   }
 }
 
-function compared({ error }: Kept, actual: unknown): Explanation {
-  const { comparison, limit } = error.params
-  return { message: `must be ${comparison} ${limit}, but is ${describe(actual)}`, actual }
+function compared(sign: string): Row {
+  return ({ error }, actual) => ({
+    message: `must be ${sign} ${error.schema}, but is ${describe(actual)}`,
+    actual,
+  })
 }
 
 function missing({ error }: Kept, actual: unknown): Explanation {
-  const property = error.params['missingProperty'] as string
-  const because =
-    error.params['property'] === undefined ? '' : ` when ${clip(error.params['property'])} is present`
-  const near = isObject(actual) ? nearest(property, Object.keys(actual)) : undefined
+  const { missing: name, property } = error.params
+  const because = property === undefined ? '' : ` when ${clip(property)} is present`
+  const near = isObject(actual) ? nearest(name, Object.keys(actual)) : undefined
   return {
-    message: `the property ${clip(property)} is missing${because}`,
-    property,
+    message: `the property ${clip(name)} is missing${because}`,
+    property: name,
     ...(near && { hint: `There is ${near}; rename it` }),
   }
 }
 
-function undeclared({ error }: Kept, actual: unknown, property: string): Explanation {
+function undeclared({ error }: Kept, actual: unknown): Explanation {
+  const property = error.params['name'] as string
   const declared = isObject(error.parentSchema) ? own(error.parentSchema, 'properties') : undefined
   const near = isObject(declared) ? meant(property, Object.keys(declared)) : undefined
   return {
@@ -167,15 +159,15 @@ function undeclared({ error }: Kept, actual: unknown, property: string): Explana
   }
 }
 
-/** A row of a keyword that limits how many there are; `param` holds the limit. */
-function counted(bound: string, unit: 'character' | 'item' | 'property', param = 'limit'): Row {
+/** A row of a keyword that limits how many there are. */
+function counted(bound: string, unit: 'character' | 'item' | 'property'): Row {
   return ({ error }, actual) => {
-    const limit = error.params[param]
+    const limit = (error.params['limit'] ?? error.schema) as number
     const units = unit === 'property' ? 'properties' : `${unit}s`
     const count = Array.isArray(actual)
       ? actual.length
       : typeof actual === 'string'
-        ? [...actual].length
+        ? codePoints(actual)
         : Object.keys(Object(actual)).length
     return {
       message: `must have ${bound} ${plural(limit, unit, units)}, but has ${count}`,
@@ -185,27 +177,85 @@ function counted(bound: string, unit: 'character' | 'item' | 'property', param =
   }
 }
 
-/** When all branches only ask for other types or constants, the union is said in one sentence. */
-function union({ error, branches }: Kept, actual: unknown): Explanation {
-  const wanted: unknown[] = []
-  for (const { error: branch } of branches) {
-    if (branch.instancePath !== error.instancePath) return alternatives(error.schema, actual)
-    if (branch.keyword === 'type') wanted.push(...[branch.params['type']].flat())
-    else if (branch.keyword === 'const') wanted.push(clip(branch.params['allowedValue']))
-    else if (branch.keyword === 'enum')
-      wanted.push(...branch.params['allowedValues'].map((value: unknown) => clip(value)))
-    else return alternatives(error.schema, actual)
+type Branch = readonly Kept[]
+
+/**
+ * Says what would make a branch fit, in this order: another type or constant of the value; another constant in the member
+ * that tells the branches apart; what is wrong in the closest branch.
+ */
+function union(kept: Kept, actual: unknown, root: unknown): Explanation {
+  const { instancePath, schema } = kept.error
+  const { path, words, closest } = judgeUnion(kept)
+  if (words.length > 0) {
+    const shown = words.length > listed ? [...words.slice(0, listed), '…'] : words
+    return { path, ...mismatch(`one of ${shown.join(', ')}`, words, valueAt(root, path)) }
   }
-  if (wanted.length === 0) return alternatives(error.schema, actual)
-  const words = [...new Set(wanted)] as string[]
-  const shown = words.length > listed ? [...words.slice(0, listed), '…'] : words
-  return mismatch(`one of ${shown.join(', ')}`, words, actual)
+  const count = Array.isArray(schema) ? `the ${schema.length} alternatives` : 'the alternatives'
+  const message = `must match one of ${count}, but is ${describe(actual)}`
+  if (closest === undefined) return { message, actual }
+  let [cause] = closest.branch
+  for (let inner = cause; inner !== undefined; inner = judgeUnion(inner).closest?.branch[0]) cause = inner
+  if (cause === undefined) return { message, actual }
+  const found = explain(cause, root)
+  const where = (found.path ?? cause.error.instancePath).slice(instancePath.length)
+  const wrong = `${where && `${where} `}${found.message}`
+  return {
+    message: `${message}; the closest is ${closest.index} (counted from 0): ${wrong}`,
+    actual,
+    below: closest.branch,
+  }
 }
 
-function alternatives(branches: unknown, actual: unknown): Explanation {
-  const count = Array.isArray(branches) ? `the ${branches.length} alternatives` : 'the alternatives'
-  return { message: `must match one of ${count}, but is ${describe(actual)}`, actual }
+/** What would make a branch of a union fit: `words` at `path`, or else what is wrong in the closest branch. */
+interface Judgement {
+  readonly path: string
+  readonly words: readonly string[]
+  readonly closest?: { readonly branch: Branch; readonly index: number }
 }
+
+/** Computed once for each violation: recursive schemas share them. */
+const judgeUnion = memoize(({ error: { instancePath: path }, branches }: Kept): Judgement => {
+  const near = branches.filter((branch) => listAllowed(branch, path).length === 0)
+  if (near.length === 0) return { path, words: listAllAllowed(branches, path) }
+  const constants = near.length > 1 ? near[0]?.filter(isConstant) : undefined
+  const common = constants?.find(({ error }) =>
+    near.every((branch) =>
+      branch.some((kept) => isConstant(kept) && kept.error.instancePath === error.instancePath),
+    ),
+  )?.error.instancePath
+  if (common !== undefined) return { path: common, words: listAllAllowed(near, common) }
+  const branch = near.reduce((best, other) => (getDistance(other) < getDistance(best) ? other : best))
+  return { path, words: [], closest: { branch, index: branches.indexOf(branch) } }
+})
+
+function listAllAllowed(branches: readonly Branch[], path: string): string[] {
+  return [...new Set(branches.flatMap((branch) => listAllowed(branch, path)))]
+}
+
+/** The types and constants, in words, that a branch allows instead of the value at a path. */
+function listAllowed(branch: Branch, path: string): readonly string[] {
+  return branch.flatMap((kept) => {
+    const { instancePath, keyword, schema } = kept.error
+    if (instancePath !== path) return []
+    if (keyword === 'type') return schema as string | string[]
+    if (isConstant(kept))
+      return (keyword === 'enum' ? (schema as unknown[]) : [schema]).map((value) => clip(value))
+    const judged = judgeUnion(kept)
+    return judged.path === path ? judged.words : []
+  })
+}
+
+function isConstant({ error: { keyword } }: Kept): boolean {
+  return keyword === 'const' || keyword === 'enum'
+}
+
+/** How far the value is from a branch: a wrong constant says that another branch is meant. */
+const getDistance = memoize((branch: Branch): number =>
+  branch.reduce((sum, kept) => {
+    const inner = judgeUnion(kept).closest
+    return sum + (inner ? getDistance(inner.branch) : isConstant(kept) ? 10 : 1)
+  }, 0),
+)
 
 function listAlternatives(values: readonly unknown[]): string {
   const shown = values.slice(0, listed).map((value) => clip(value, 40))

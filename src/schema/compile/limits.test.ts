@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { ProvisoError } from '../../base/errors/error.ts'
 import { compileSchema, type JsonSchema } from './compile.ts'
-import { schemaLimits } from './limits.ts'
+import { schemaLimits } from './schema-limits.ts'
 
 const nested = (levels: number): JsonSchema => (levels === 0 ? {} : { not: nested(levels - 1) })
 const wide = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, i) => [`p${i}`, true]))

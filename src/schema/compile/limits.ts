@@ -9,26 +9,10 @@ import { clip } from '../describe.ts'
 import type { JsonSchema } from '../json-schema.ts'
 import { referenceKeywords, type SchemaObject } from '../keywords.ts'
 import { safeFormats } from '../patterns/formats.ts'
-import { checkPatterns } from '../patterns/patterns.ts'
+import { checkPatterns, listPatterns } from '../patterns/patterns.ts'
 import { type SchemaGraph, unfold } from '../references/references.ts'
-
-/** The limits of untrusted schemas. */
-export const schemaLimits = {
-  /** UTF-8 bytes of the schema as canonical JSON. */
-  bytes: 65_536,
-  /** Nesting of the schema as JSON; one level of `properties` is two. */
-  depth: 32,
-  /** JSON values in the schema. */
-  nodes: 2_000,
-  /** Members of one object in the schema. */
-  properties: 500,
-  /** Characters of a `pattern`, or of a key of `patternProperties`. */
-  pattern: 256,
-  /** Schemas that validation visits when all references are unfolded. */
-  expanded: 10_000,
-  /** `maxItems` that an array needs before `uniqueItems` may be asked of it: the check is quadratic. */
-  uniqueItems: 1_000,
-} as const
+import { describeLimit } from './limit-words.ts'
+import { type LimitName, schemaLimits } from './schema-limits.ts'
 
 /** Refuses a schema that is too large to be inspected any further. Runs before hashing and meta-validation. */
 export function checkSize(schema: JsonSchema): void {
@@ -36,16 +20,14 @@ export function checkSize(schema: JsonSchema): void {
   let characters = 0
   function visit(value: unknown, pointer: Pointer, depth: number): void {
     if (typeof value === 'string') characters += value.length
-    if (characters > schemaLimits.bytes) refuse(pointer, tooLarge, 'bytes')
+    if (characters > schemaLimits.bytes) refuse(pointer, 'bytes')
     if (typeof value !== 'object' || value === null) return
-    if (depth >= schemaLimits.depth) refuse(pointer, `is nested deeper than ${schemaLimits.depth}`, 'depth')
+    if (depth >= schemaLimits.depth) refuse(pointer, 'depth')
     const isList = Array.isArray(value)
     const size = isList ? value.length : Object.keys(value).length
-    if (!isList && size > schemaLimits.properties) {
-      refuse(pointer, `has an object with more than ${schemaLimits.properties} properties`, 'properties')
-    }
+    if (!isList && size > schemaLimits.properties) refuse(pointer, 'properties')
     nodes += size
-    if (nodes > schemaLimits.nodes) refuse(pointer, `has more than ${schemaLimits.nodes} nodes`, 'nodes')
+    if (nodes > schemaLimits.nodes) refuse(pointer, 'nodes')
     for (const key of Object.keys(value)) {
       if (!isList) characters += key.length
       visit(Reflect.get(value, key), child(pointer, key), depth + 1)
@@ -54,11 +36,9 @@ export function checkSize(schema: JsonSchema): void {
   visit(schema, '', 0)
 }
 
-const tooLarge = `is larger than ${schemaLimits.bytes} bytes`
-
 /** The exact form of the limit on bytes, for the text that is hashed. */
 export function checkBytes(canonical: string): void {
-  if (new TextEncoder().encode(canonical).length > schemaLimits.bytes) refuse('', tooLarge, 'bytes')
+  if (new TextEncoder().encode(canonical).length > schemaLimits.bytes) refuse('', 'bytes')
 }
 
 /** Refuses what a validator must not be asked to do. Expects a schema that passed `checkSize`. */
@@ -68,15 +48,11 @@ export function checkContent(root: JsonSchema, graph: SchemaGraph): void {
   for (const [schema, { pointer }] of graph) {
     for (const rule of rules) rule(schema, pointer, typeof rootId === 'string' ? rootId : '')
   }
-  checkPatterns(graph, { linear: true, longest: schemaLimits.pattern })
+  for (const { pattern, pointer } of listPatterns(graph))
+    if (pattern.length > schemaLimits.pattern) refuse(pointer, 'pattern')
+  checkPatterns(graph, { linear: true })
   const { size } = unfold(graph, root)
-  if (size > schemaLimits.expanded) {
-    refuse(
-      '',
-      `unfolds to ${size} schemas, more than ${schemaLimits.expanded}, because of its references`,
-      'expanded',
-    )
-  }
+  if (size > schemaLimits.expanded) refuse('', 'expanded', size)
 }
 
 /** Keywords whose values are data, where `$data` is a name like any other. */
@@ -89,7 +65,7 @@ const rules: readonly Rule[] = [
   function noData(schema, pointer) {
     for (const [keyword, value] of Object.entries(schema)) {
       if (!dataKeywords.has(keyword) && isObject(value) && typeof own(value, '$data') === 'string') {
-        refuse(child(pointer, keyword), 'uses $data, which is not allowed', '$data')
+        refuse(child(pointer, keyword), '$data')
       }
     }
   },
@@ -98,38 +74,30 @@ const rules: readonly Rule[] = [
       const ref = own(schema, keyword)
       if (typeof ref !== 'string' || ref.startsWith('#')) continue
       if (rootId !== '' && (ref === rootId || ref.startsWith(`${rootId.replace(/#$/, '')}#`))) continue
-      refuse(
-        child(pointer, keyword),
-        `refers to ${clip(ref)}; only references inside the schema are allowed`,
-        '$ref',
-      )
+      refuse(child(pointer, keyword), '$ref', ref)
     }
   },
   function oneId(schema, pointer) {
-    if (pointer !== '' && typeof own(schema, '$id') === 'string') {
-      refuse(child(pointer, '$id'), 'has an $id below its root, which is not allowed', '$id')
-    }
+    if (pointer !== '' && typeof own(schema, '$id') === 'string') refuse(child(pointer, '$id'), '$id')
   },
   function safeFormat(schema, pointer) {
     const format = own(schema, 'format')
     if (typeof format !== 'string' || safeFormats.has(format)) return
-    refuse(child(pointer, 'format'), `asks for the format ${clip(format)}, which is not allowed`, 'format', {
-      hint: `Use one of ${[...safeFormats].join(', ')}`,
-    })
+    refuse(child(pointer, 'format'), 'format', format)
   },
   function boundedUniqueItems(schema, pointer) {
     if (own(schema, 'uniqueItems') !== true) return
     const most = own(schema, 'maxItems')
     if (typeof most === 'number' && most <= schemaLimits.uniqueItems) return
-    refuse(
-      child(pointer, 'uniqueItems'),
-      `asks for uniqueItems without maxItems of at most ${schemaLimits.uniqueItems}`,
-      'uniqueItems',
-    )
+    refuse(child(pointer, 'uniqueItems'), 'uniqueItems')
   },
 ]
 
-function refuse(pointer: Pointer, what: string, limit: string, more: { readonly hint?: string } = {}): never {
+function refuse(pointer: Pointer, limit: LimitName, found?: unknown): never {
   const where = pointer === '' ? 'The schema' : `The schema at ${clip(pointer, 200).slice(1, -1)}`
-  throw new ProvisoError('schema/limit', `${where} ${what} (limit: ${limit})`, { at: { pointer }, ...more })
+  const { what, hint } = describeLimit(limit, found)
+  throw new ProvisoError('schema/limit', `${where} ${what} (limit: ${limit})`, {
+    at: { pointer },
+    ...(hint && { hint }),
+  })
 }

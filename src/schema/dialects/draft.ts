@@ -43,18 +43,7 @@ export function findDraft(schema: unknown): Draft | 'unknown' {
   return (typeof declared === 'string' ? draftOfUri(declared) : undefined) ?? 'unknown'
 }
 
-/** Position in time, for tables of when a keyword came and went. */
+/** Position in time, for tables of when a keyword came and went: drafts begin with their number or year. */
 export function getDraftYear(draft: Draft): number {
-  return years[draft]
-}
-
-const years: Readonly<Record<Draft, number>> = {
-  '04': 4,
-  '06': 6,
-  '07': 7,
-  '2019-09': 2019,
-  '2020-12': 2020,
-  'openapi-3.0': 4,
-  'openapi-3.1': 2020,
-  undeclared: 2020,
+  return Number.parseInt(draft, 10) || (draft === 'openapi-3.0' ? 4 : 2020)
 }

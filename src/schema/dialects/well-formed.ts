@@ -1,74 +1,17 @@
 /**
- * Checks that a schema obeys the meta-schema of its draft: what form each keyword must have, as a table. The meta-schemas
- * themselves are not bundled: this table says the same in a fraction of the size and time.
+ * Checks that a schema obeys the meta-schema of its draft: what form each keyword must have. The meta-schemas
+ * themselves are not bundled: the table of keywords says the same in a fraction of the size and time.
  */
 
 import { isObject, typeTests } from '../../base/json.ts'
 import { child, type Pointer } from '../../base/pointer.ts'
+import { type Form, keywords } from '../keywords.ts'
 import { type Draft, findDraft, getDraftYear } from './draft.ts'
 
 /** What is wrong with a schema, and where in it. */
 interface Malformed {
   readonly pointer: Pointer
   readonly message: string
-}
-
-type Form =
-  | 'schema'
-  | 'schemas'
-  | 'map'
-  | 'items'
-  | 'dependencies'
-  | 'number'
-  | 'positive'
-  | 'count'
-  | 'boolean'
-  | 'exclusive'
-  | 'string'
-  | 'identifier'
-  | 'anchor'
-  | 'strings'
-  | 'name lists'
-  | 'type'
-  | 'array'
-  | 'any'
-
-interface Row {
-  readonly form: Form
-  readonly from: number
-}
-
-const keywords: ReadonlyMap<string, Row> = new Map<string, Row>([
-  ...rows('schema', 'not additionalProperties additionalItems'),
-  ...rows('schema', 'contains propertyNames', 6),
-  ...rows('schema', 'if then else', 7),
-  ...rows('schema', 'unevaluatedItems unevaluatedProperties contentSchema', 2019),
-  ...rows('schemas', 'allOf anyOf oneOf'),
-  ...rows('schemas', 'prefixItems', 2020),
-  ...rows('map', 'properties definitions patternProperties'),
-  ...rows('map', '$defs dependentSchemas', 2019),
-  ...rows('items', 'items'),
-  ...rows('dependencies', 'dependencies'),
-  ...rows('number', 'minimum maximum'),
-  ...rows('exclusive', 'exclusiveMinimum exclusiveMaximum'),
-  ...rows('positive', 'multipleOf'),
-  ...rows('count', 'maxLength minLength maxItems minItems maxProperties minProperties'),
-  ...rows('count', 'minContains maxContains', 2019),
-  ...rows('boolean', 'uniqueItems'),
-  ...rows('string', '$schema $ref pattern format title description $comment'),
-  ...rows('identifier', '$id', 6),
-  ...rows('anchor', '$anchor', 2019),
-  ...rows('anchor', '$dynamicAnchor', 2020),
-  ...rows('string', '$dynamicRef', 2020),
-  ...rows('strings', 'required'),
-  ...rows('name lists', 'dependentRequired', 2019),
-  ...rows('type', 'type'),
-  ...rows('array', 'enum'),
-  ...rows('any', 'const', 6),
-])
-
-function rows(form: Form, names: string, from = 0): [string, Row][] {
-  return names.split(' ').map((name) => [name, { form, from }])
 }
 
 /** The year of the draft that brought a keyword. */

@@ -18,7 +18,7 @@ export const applicators: Readonly<Record<string, Row<Applying>>> = {
   $dynamicRef: (held, holder) => holder.follow('$dynamicRef', held as string),
   not(_, { site, below }) {
     const inner = below('not')
-    return (value, run) => !run.test(inner, value) || run.report(site, 'not', { params: {} })
+    return (value, run) => !run.test(inner, value) || run.report(site, 'not')
   },
   allOf(held, { below }) {
     const parts = (held as unknown[]).map((_, index) => below('allOf', index))
@@ -38,7 +38,7 @@ export const applicators: Readonly<Record<string, Row<Applying>>> = {
     const branches = (held as unknown[]).map((_, index) => below('anyOf', index))
     return (value, run) => {
       const { passing, failed } = tryBranches(branches, value, { run, enough: 1 })
-      return passing.length > 0 || run.report(site, 'anyOf', { params: {}, branches: failed })
+      return passing.length > 0 || run.report(site, 'anyOf', {}, failed)
     }
   },
   oneOf(held, { site, below }) {
@@ -46,8 +46,7 @@ export const applicators: Readonly<Record<string, Row<Applying>>> = {
     return (value, run) => {
       const { passing, failed } = tryBranches(branches, value, { run, enough: 2 })
       if (passing.length === 1) return true
-      const params = { passingSchemas: passing.length === 0 ? null : passing }
-      return run.report(site, 'oneOf', { params, branches: failed })
+      return run.report(site, 'oneOf', { passing }, failed)
     }
   },
   if(_, { schema, below }) {
@@ -75,8 +74,7 @@ export const applicators: Readonly<Record<string, Row<Applying>>> = {
     return (value, run) => {
       if (!Array.isArray(value)) return true
       if (run.evaluated !== undefined) run.evaluated.allItems = true
-      if (held === false)
-        return value.length <= from || run.report(site, 'items', { params: { limit: from } })
+      if (held === false) return value.length <= from || run.report(site, 'items', { limit: from })
       return eachItem(value, run, { from, to: value.length, getSite: () => inner })
     }
   },
@@ -153,8 +151,7 @@ export const applicators: Readonly<Record<string, Row<Applying>>> = {
       eachMember(value, run, (name) => {
         if (named.has(name) || patterns.some((pattern) => pattern.test(name))) return true
         run.evaluated?.names.add(name)
-        if (held === false)
-          return run.report(site, 'additionalProperties', { params: { additionalProperty: name } })
+        if (held === false) return run.report(site, 'additionalProperties', { name })
         return run.applyInside(inner, Reflect.get(value as object, name), name)
       })
   },
@@ -170,7 +167,7 @@ export const unevaluated: Readonly<Record<string, Row<Applying>>> = {
       let ok = true
       for (let index = 0; index < value.length; index++) {
         if (seen.hasItem(index)) continue
-        if (held === false) return run.report(site, 'unevaluatedItems', { params: { len: index } })
+        if (held === false) return run.report(site, 'unevaluatedItems', { limit: index })
         if (run.applyInside(inner, value[index], index)) continue
         ok = false
         if (!run.collecting) return false
@@ -186,8 +183,7 @@ export const unevaluated: Readonly<Record<string, Row<Applying>>> = {
       if (seen === undefined) return true
       const ok = eachMember(value, run, (name) => {
         if (seen.hasName(name)) return true
-        if (held === false)
-          return run.report(site, 'unevaluatedProperties', { params: { unevaluatedProperty: name } })
+        if (held === false) return run.report(site, 'unevaluatedProperties', { name })
         return run.applyInside(inner, Reflect.get(value as object, name), name)
       })
       if (isObject(value)) seen.allNames = true
@@ -210,7 +206,7 @@ function tryBranches(branches: readonly Site[], value: unknown, branching: Branc
   const { errors, evaluated } = run
   const collect = run.collecting && !silent
   const passing: number[] = []
-  const failed: Kept[] = []
+  const failed: Kept[][] = []
   run.forks++
   for (let index = 0; index < branches.length; index++) {
     run.errors = collect ? [] : undefined
@@ -220,7 +216,7 @@ function tryBranches(branches: readonly Site[], value: unknown, branching: Branc
       if (run.evaluated !== undefined) evaluated?.add(run.evaluated)
       if (passing.length >= enough && evaluated === undefined) break
     } else if (run.errors !== undefined) {
-      for (const error of run.errors) failed.push(error)
+      failed.push(run.errors)
     }
   }
   run.forks--
@@ -271,8 +267,7 @@ function makeContains(_: unknown, { site, schema, below }: Applying): Check {
       run.evaluated?.indices.add(index)
     }
     if (count >= least && (most === undefined || count <= most)) return true
-    const params = { minContains: least, ...(most !== undefined && { maxContains: most }) }
-    return run.report(site, 'contains', { params })
+    return run.report(site, 'contains', { least, most })
   }
 }
 

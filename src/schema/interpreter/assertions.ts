@@ -15,81 +15,67 @@ export interface Holder {
 }
 
 /** Makes the check of a keyword; `undefined` when there is nothing to check. */
-export type Row<H = Holder> = (held: unknown, holder: H) => Check | undefined
+export type Row<H = Holder> = (held: unknown, holder: H, keyword: ViolatedKeyword) => Check | undefined
 
 export const assertions: Readonly<Record<string, Row>> = {
-  type(held, { site }) {
+  type(held, { site }, keyword) {
     const types = [held].flat() as string[]
     const tests = types.map((type) => typeTests[type] as (value: unknown) => boolean)
     const [only] = tests
     const accepts = tests.length === 1 && only ? only : (value: unknown) => tests.some((test) => test(value))
-    return (value, run) => accepts(value) || run.report(site, 'type', { params: { type: held } })
+    return (value, run) => accepts(value) || run.report(site, keyword)
   },
-  minimum: bound('minimum', '>=', (value, limit) => value >= limit),
-  maximum: bound('maximum', '<=', (value, limit) => value <= limit),
-  exclusiveMinimum: bound('exclusiveMinimum', '>', (value, limit) => value > limit),
-  exclusiveMaximum: bound('exclusiveMaximum', '<', (value, limit) => value < limit),
-  multipleOf(held, { site }) {
-    const divisor = held as number
-    return (value, run) =>
-      typeof value !== 'number' ||
-      isMultiple(value, divisor) ||
-      run.report(site, 'multipleOf', { params: { multipleOf: divisor } })
-  },
-  minLength: counted('minLength', 'string', (count, limit) => count >= limit),
-  maxLength: counted('maxLength', 'string', (count, limit) => count <= limit),
-  minItems: counted('minItems', 'array', (count, limit) => count >= limit),
-  maxItems: counted('maxItems', 'array', (count, limit) => count <= limit),
-  minProperties: counted('minProperties', 'object', (count, limit) => count >= limit),
-  maxProperties: counted('maxProperties', 'object', (count, limit) => count <= limit),
-  pattern(held, { site, regex }) {
+  minimum: bound((value, limit) => value >= limit),
+  maximum: bound((value, limit) => value <= limit),
+  exclusiveMinimum: bound((value, limit) => value > limit),
+  exclusiveMaximum: bound((value, limit) => value < limit),
+  multipleOf: bound(isMultiple),
+  minLength: counted('string', (count, limit) => count >= limit),
+  maxLength: counted('string', (count, limit) => count <= limit),
+  minItems: counted('array', (count, limit) => count >= limit),
+  maxItems: counted('array', (count, limit) => count <= limit),
+  minProperties: counted('object', (count, limit) => count >= limit),
+  maxProperties: counted('object', (count, limit) => count <= limit),
+  pattern(held, { site, regex }, keyword) {
     const compiled = regex(held as string, 'u')
-    return (value, run) =>
-      typeof value !== 'string' ||
-      compiled.test(value) ||
-      run.report(site, 'pattern', { params: { pattern: held } })
+    return (value, run) => typeof value !== 'string' || compiled.test(value) || run.report(site, keyword)
   },
-  format(held, { site }) {
+  format(held, { site }, keyword) {
     const accepts = formatTest(held as string)
     if (accepts === undefined) return undefined
-    return (value, run) => accepts(value) || run.report(site, 'format', { params: { format: held } })
+    return (value, run) => accepts(value) || run.report(site, keyword)
   },
-  const(held, { site }) {
-    return (value, run) =>
-      jsonEqual(value, held) || run.report(site, 'const', { params: { allowedValue: held } })
+  const(held, { site }, keyword) {
+    return (value, run) => jsonEqual(value, held) || run.report(site, keyword)
   },
-  enum(held, { site }) {
+  enum(held, { site }, keyword) {
     const allowed = held as readonly unknown[]
     const scalars = new Set(allowed.filter((item) => typeof item !== 'object' || item === null))
     const containers = allowed.filter((item) => typeof item === 'object' && item !== null)
     return (value, run) =>
       (typeof value === 'object' && value !== null
         ? containers.some((item) => jsonEqual(item, value))
-        : scalars.has(value)) || run.report(site, 'enum', { params: { allowedValues: allowed } })
+        : scalars.has(value)) || run.report(site, keyword)
   },
-  uniqueItems(held, { site }) {
+  uniqueItems(held, { site }, keyword) {
     if (held !== true) return undefined
     return (value, run) => {
       const duplicates = Array.isArray(value) ? findEqualItems(value) : undefined
-      return duplicates === undefined || run.report(site, 'uniqueItems', { params: duplicates })
+      return duplicates === undefined || run.report(site, keyword, duplicates)
     }
   },
-  required(held, { site }) {
+  required(held, { site }, keyword) {
     const names = held as readonly string[]
-    return (value, run) => {
-      if (!isObject(value)) return true
-      return requireNames(names, value, { site, run, keyword: 'required' })
-    }
+    return (value, run) => !isObject(value) || requireNames(names, value, { site, run, keyword })
   },
-  dependentRequired(held, { site }) {
+  dependentRequired(held, { site }, keyword) {
     const needs = Object.entries(held as Record<string, readonly string[]>)
     return (value, run) => {
       if (!isObject(value)) return true
       let ok = true
       for (const [property, names] of needs) {
         if (!has(value, property)) continue
-        const where = { site, run, keyword: 'dependentRequired', property } as const
-        if (!requireNames(names, value, where)) ok = false
+        if (!requireNames(names, value, { site, run, keyword, property })) ok = false
         if (!ok && !run.collecting) return false
       }
       return ok
@@ -112,41 +98,28 @@ interface Missing {
 function requireNames(names: readonly string[], value: object, where: Missing): boolean {
   const { site, run, keyword, property } = where
   let ok = true
-  for (const name of names) {
-    if (has(value, name)) continue
-    ok = run.report(site, keyword, {
-      params: { missingProperty: name, ...(property !== undefined && { property }) },
-    })
+  for (const missing of names) {
+    if (has(value, missing)) continue
+    ok = run.report(site, keyword, { missing, property })
     if (!run.collecting) return false
   }
   return ok
 }
 
-function bound(
-  keyword: ViolatedKeyword,
-  sign: string,
-  holds: (value: number, limit: number) => boolean,
-): Row {
-  return (held, { site }) => {
+function bound(holds: (value: number, limit: number) => boolean): Row {
+  return (held, { site }, keyword) => {
     const limit = held as number
-    return (value, run) =>
-      typeof value !== 'number' ||
-      holds(value, limit) ||
-      run.report(site, keyword, { params: { comparison: sign, limit } })
+    return (value, run) => typeof value !== 'number' || holds(value, limit) || run.report(site, keyword)
   }
 }
 
-function counted(
-  keyword: ViolatedKeyword,
-  of: 'string' | 'array' | 'object',
-  holds: (count: number, limit: number) => boolean,
-): Row {
-  return (held, { site }) => {
+function counted(of: 'string' | 'array' | 'object', holds: (count: number, limit: number) => boolean): Row {
+  return (held, { site }, keyword) => {
     const count = counts[of]
     const limit = held as number
     return (value, run) => {
       const found = count(value)
-      return found === undefined || holds(found, limit) || run.report(site, keyword, { params: { limit } })
+      return found === undefined || holds(found, limit) || run.report(site, keyword)
     }
   }
 }
@@ -158,7 +131,7 @@ const counts = {
 }
 
 /** Characters as JSON Schema counts them: a surrogate pair is one. */
-function codePoints(text: string): number {
+export function codePoints(text: string): number {
   let count = text.length
   for (let i = 0; i < text.length - 1; i++) {
     if ((text.charCodeAt(i) & 0xfc00) !== 0xd800 || (text.charCodeAt(i + 1) & 0xfc00) !== 0xdc00) continue

@@ -10,8 +10,9 @@ import { keepAlive } from '../../base/keep-alive.ts'
 import { child } from '../../base/pointer.ts'
 import { draftOfUri } from '../dialects/draft.ts'
 import { findMalformed } from '../dialects/well-formed.ts'
+import type { ViolatedKeyword } from '../issue-table.ts'
 import type { JsonSchema } from '../json-schema.ts'
-import type { SchemaObject } from '../keywords.ts'
+import { keywords, type SchemaObject } from '../keywords.ts'
 import type { RegexEngine } from '../patterns/regex.ts'
 import type { Names, Resource } from '../references/schema-names.ts'
 import { type Applying, applicators, unevaluated, withEvaluated } from './applicators.ts'
@@ -97,43 +98,8 @@ export function createInterpreter(root: JsonSchema, options: InterpreterOptions)
   }
 }
 
-/** The order in which keywords are checked, and so the order of violations. */
-const order = [
-  'type',
-  'maximum',
-  'minimum',
-  'exclusiveMaximum',
-  'exclusiveMinimum',
-  'multipleOf',
-  'maxLength',
-  'minLength',
-  'pattern',
-  'format',
-  '$dynamicRef',
-  '$ref',
-  'const',
-  'enum',
-  'not',
-  'anyOf',
-  'oneOf',
-  'allOf',
-  'if',
-  'maxItems',
-  'minItems',
-  'uniqueItems',
-  'prefixItems',
-  'items',
-  'contains',
-  'maxProperties',
-  'minProperties',
-  'required',
-  'dependentRequired',
-  'propertyNames',
-  'additionalProperties',
-  'properties',
-  'patternProperties',
-  'dependentSchemas',
-] as const
+/** The keywords with a check, in the order in which they are checked, and so the order of violations. */
+const order = [...keywords.keys()].filter((name) => name in assertions || name in applicators)
 
 class Sites {
   readonly #options: InterpreterOptions
@@ -192,13 +158,17 @@ class Sites {
     for (const keyword of order) {
       if (!Object.hasOwn(schema, keyword)) continue
       const row = (assertions[keyword] ?? applicators[keyword]) as Row<Applying>
-      const check = row(schema[keyword], holder)
+      const check = row(schema[keyword], holder, keyword as ViolatedKeyword)
       if (check !== undefined) checks.push(check)
     }
     const last = Object.keys(unevaluated).filter((keyword) => Object.hasOwn(schema, keyword))
     if (last.length === 0) return checks
     for (const keyword of last) {
-      const check = (unevaluated[keyword] as Row<Applying>)(schema[keyword], holder)
+      const check = (unevaluated[keyword] as Row<Applying>)(
+        schema[keyword],
+        holder,
+        keyword as ViolatedKeyword,
+      )
       if (check !== undefined) checks.push(check)
     }
     return [withEvaluated(checks)]
@@ -221,9 +191,7 @@ class Sites {
       const draft = draftOfUri(ref)
       // Meta-schemas are built in.
       return (value, run) =>
-        draft === undefined ||
-        findMalformed(value, draft) === undefined ||
-        run.report(site, keyword, { params: { ref } })
+        draft === undefined || findMalformed(value, draft) === undefined || run.report(site, keyword)
     }
     const plain = this.at(target.schema, target.pointer, target.resource)
     const anchor = isObject(target.schema) ? own(target.schema, '$dynamicAnchor') : undefined
@@ -238,5 +206,5 @@ class Sites {
 }
 
 function never(site: Site): Check {
-  return (_, run) => run.report(site, 'false schema', { params: {} })
+  return (_, run) => run.report(site, 'false schema')
 }

@@ -34,6 +34,7 @@ interface CachedVerdict {
   evaluated: Evaluated | undefined
 }
 
+const NOTHING = {}
 /** How many violations are collected in one list. */
 const mostErrors = 200
 
@@ -64,19 +65,20 @@ export class Run {
   report(
     site: Site,
     keyword: Violation['keyword'],
-    found: { readonly params: Violation['params']; readonly branches?: readonly Kept[] },
+    params: Violation['params'] = NOTHING,
+    branches: Kept['branches'] = [],
   ): false {
     if (!this.collecting) return false
     const { schema } = site
     const error = {
       keyword,
       instancePath: this.path,
-      params: found.params,
+      params,
       schema: typeof schema === 'object' && schema !== null ? Reflect.get(schema, keyword) : schema,
       parentSchema: schema,
       ...(this.propertyName !== undefined && { propertyName: this.propertyName }),
     }
-    this.errors?.push({ error, branches: found.branches ?? [] })
+    this.errors?.push({ error, branches })
     return false
   }
 

@@ -5,6 +5,7 @@ import type { ViolatedKeyword } from '../issue-table.ts'
 interface Violation {
   readonly keyword: ViolatedKeyword
   readonly instancePath: Pointer
+  /** What the value of the keyword does not say. */
   // biome-ignore lint/suspicious/noExplicitAny: each keyword has parameters of its own, read by the row of its message
   readonly params: Readonly<Record<string, any>>
   /** The value of the keyword. */
@@ -15,8 +16,8 @@ interface Violation {
   readonly propertyName?: string
 }
 
-/** A violation, with the violations of the branches of its union. */
+/** A violation, with those of each branch of its union. */
 export interface Kept {
   readonly error: Violation
-  readonly branches: readonly Kept[]
+  readonly branches: readonly (readonly Kept[])[]
 }

@@ -8,18 +8,8 @@ import { compileNative } from './native-regex.ts'
 import { linearHint, linearRegex } from './regex.ts'
 
 /** Throws `schema/invalid` for what is no regular expression and, if asked, `schema/limit` for what is not linear. */
-export function checkPatterns(
-  graph: SchemaGraph,
-  options: { readonly linear: boolean; readonly longest?: number },
-): void {
-  for (const { pattern, pointer } of patternsOf(graph)) {
-    if (options.longest !== undefined && pattern.length > options.longest) {
-      throw new ProvisoError(
-        'schema/limit',
-        `The schema at ${pointer.slice(0, 200)} has a pattern longer than ${options.longest} characters (limit: pattern)`,
-        { at: { pointer } },
-      )
-    }
+export function checkPatterns(graph: SchemaGraph, options: { readonly linear: boolean }): void {
+  for (const { pattern, pointer } of listPatterns(graph)) {
     try {
       if (options.linear) new RegExp(pattern, 'u')
       else compileNative(pattern, 'u')
@@ -50,7 +40,9 @@ function checkLinear(pattern: string, pointer: Pointer): void {
   }
 }
 
-function* patternsOf(graph: SchemaGraph): Iterable<{ readonly pattern: string; readonly pointer: Pointer }> {
+export function* listPatterns(
+  graph: SchemaGraph,
+): Iterable<{ readonly pattern: string; readonly pointer: Pointer }> {
   for (const [schema, { pointer }] of graph) {
     const pattern = own(schema, 'pattern')
     if (typeof pattern === 'string') yield { pattern, pointer: child(pointer, 'pattern') }

@@ -74,8 +74,7 @@ function closesValue(d: Machine, s: StringState, at: number, end: number, next: 
   if (ch.isNameChar(c) && lineBreakBetween(d.buf, end, next)) return bareMemberAfter(d, s, next)
   if ((d.top?.round || d.top?.implicit) && next > end && namedValueAt(d.buf, next)) return YES
   if (next > end && s.rejects === 0) return strayWords(d, next, OBJECT)
-  if (c === ch.LBRACE && d.stack[d.stack.length - 2]?.kind === LIST)
-    return d.buf.charCodeAt(next + 1) === ch.DQUOTE ? YES : NO
+  if (c === ch.LBRACE && d.parent?.kind === LIST) return d.buf.charCodeAt(next + 1) === ch.DQUOTE ? YES : NO
   return NO
 }
 
@@ -104,7 +103,7 @@ function commaAfterValue(d: Machine, s: StringState, comma: number): Answer {
   if (i === MORE) return MORE
   const c = ch.fold(d.buf.charCodeAt(i))
   if (c === ch.COMMA) return commaAfterValue2(d, i)
-  if (c !== ch.LBRACE || d.stack[d.stack.length - 2]?.kind !== LIST) return NO
+  if (c !== ch.LBRACE || d.parent?.kind !== LIST) return NO
   const key = skip(d, i + 1)
   return key === MORE ? MORE : ch.isQuote(d.buf.charCodeAt(key)) ? YES : NO
 }

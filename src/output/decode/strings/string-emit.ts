@@ -1,4 +1,5 @@
 /** Ends a string, at its quote or with the text: emits it, continues after `+`, and handles strings that turn out to be keys. */
+import { hasFastPaths } from '../../fast-paths.ts'
 import * as ch from '../chars.ts'
 import { MORE, skip } from '../lookahead.ts'
 import { AFTER_KEY, createFrame, LIST, type Machine, OBJECT, type StringState, VALUE } from '../machine.ts'
@@ -46,7 +47,7 @@ export const ESCAPES: Readonly<Record<string, string>> = {
 function contentUntil(d: Machine, s: StringState, i: number): string {
   const chunk = d.buf.slice(s.seg, i)
   if (!s.escapes) return chunk
-  const parsed = parseQuietly(`"${chunk}"`)
+  const parsed = hasFastPaths ? parseQuietly(`"${chunk}"`) : undefined
   if (parsed !== undefined) return parsed.value as string
   return chunk.replace(ESCAPE, (_, hex: string | undefined, c: string) =>
     hex === undefined ? (ESCAPES[c] ?? c) : String.fromCharCode(Number.parseInt(hex, 16)),
@@ -161,8 +162,8 @@ function openLostList(d: Machine, s: StringState): void {
 
 /** `{"a": [1, 2, "b": 3}`: the list lost its bracket, and this is the next key of the enclosing object. */
 function listIsOver(d: Machine, s: StringState): boolean {
-  const list = d.stack[d.stack.length - 1]
-  const around = d.stack[d.stack.length - 2]
+  const list = d.top
+  const around = d.parent
   return (
     around?.kind === OBJECT && list !== undefined && !list.implicit && (list.count > 1 || s.gapCommas > 0)
   )
@@ -170,7 +171,7 @@ function listIsOver(d: Machine, s: StringState): boolean {
 
 /** Withdraws the string as the value that had begun, with its edits and its position. */
 function takeBack(d: Machine, s: StringState): void {
-  const frame = d.stack[d.stack.length - 1]
+  const frame = d.top
   if (s.role !== 'key') {
     d.sink.rollback(d.valueMark)
     d.sink.undo()
@@ -190,7 +191,7 @@ function startsImplicitObject(d: Machine, s: StringState, tokenEnd: number): boo
 }
 
 function emitKey(d: Machine, s: StringState, text: string, end: number): void {
-  const frame = d.stack[d.stack.length - 1]
+  const frame = d.top
   if (frame === undefined) return
   const next = skip(d, end - d.base)
   const c = next === MORE ? ch.COLON : ch.fold(d.buf.charCodeAt(next))
@@ -331,7 +332,7 @@ function looksClosing(d: Machine, s: StringState): boolean {
 
 /** Drops the cut string together with its member or item. */
 function dropCut(d: Machine, s: StringState): void {
-  const frame = d.stack[d.stack.length - 1]
+  const frame = d.top
   d.string = undefined
   takeBack(d, s)
   d.gapRule = 'cut-string'

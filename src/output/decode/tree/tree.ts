@@ -1,4 +1,5 @@
 /** Nodes (the values of a text with their locations), and the `Sink` interface to which the decoder emits them. */
+import { hasFastPaths } from '../../fast-paths.ts'
 import type { RuleName } from '../../rules.ts'
 
 export type NodeKind = 'object' | 'array' | 'string' | 'number' | 'boolean' | 'null' | 'constant'
@@ -85,7 +86,7 @@ export function isContainer({ kind }: Node): boolean {
 
 /** The first items of an object or list, at most `most`; does not build the other nodes. */
 export function firstItems(node: Node, most: number): readonly Node[] {
-  return node.first?.(most) ?? node.items?.slice(0, most) ?? []
+  return (hasFastPaths ? node.first?.(most) : undefined) ?? node.items?.slice(0, most) ?? []
 }
 
 /** Number of members or items. */

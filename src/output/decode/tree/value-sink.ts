@@ -1,6 +1,7 @@
 /** Collects the plain values and the edits, which is all that most texts need; `LiveSink` does so for streams. */
 import { setOwn } from '../../../base/json.ts'
 import { escapeToken, type Pointer } from '../../../base/pointer.ts'
+import { hasFastPaths } from '../../fast-paths.ts'
 import type { RuleName } from '../../rules.ts'
 import { EditLog, LoggedEdits, NO_EDITS } from './edit-log.ts'
 import type { Marked, NodeKind, Sink } from './tree.ts'
@@ -84,12 +85,12 @@ export class ValueSink implements Sink {
   }
 
   scalar(kind: NodeKind, value: unknown, _start?: number, _end?: number): void {
-    if (kind === 'constant') this.special = true
+    if (hasFastPaths && kind === 'constant') this.special = true
     this.put(kind === 'constant' ? null : value)
   }
 
   marked(value: string, { start, end }: Marked): void {
-    this.special = true
+    if (hasFastPaths) this.special = true
     this.scalar('string', value, start, end)
   }
 
@@ -170,7 +171,7 @@ export class ValueSink implements Sink {
   /** Last one wins: an edit removes the earlier member. */
   #dropEarlier(top: Container, key: string): void {
     this.repeated = true
-    this.replacedJson ||= mayHoldJson(top[key as keyof Container])
+    this.replacedJson ||= hasFastPaths && mayHoldJson(top[key as keyof Container])
     this.#indexes ??= new Map()
     let indexes = this.#indexes.get(top)
     if (indexes === undefined) {

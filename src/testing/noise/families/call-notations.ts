@@ -168,3 +168,43 @@ export const NAMED_NOTATIONS: readonly Notation[] = [
     write: (calls) => `\`\`\`python\n${calls.map(keywords).join('\n')}\n\`\`\``,
   },
 ]
+
+/** Writes the value of an argument as the content of an element: texts as they are, everything else as JSON. */
+const content = (value: Json): string => (typeof value === 'string' ? value : json(value))
+
+const elements = (args: Call['arguments'], write: (key: string, value: string) => string): string[] =>
+  Object.entries(args).map(([key, value]) => write(key, content(value)))
+
+/** Writes the arguments as XML elements. Their values are texts, so only a schema with types tells `3` from `"3"`. */
+export const XML_NOTATIONS: readonly Notation[] = [
+  each(
+    'call-invoke',
+    ({ name, arguments: args }) =>
+      `<invoke name="${name}">\n${elements(args, (key, value) => `<parameter name="${key}">${value}</parameter>`).join('\n')}\n</invoke>`,
+  ),
+  {
+    name: 'call-function-calls',
+    write: (calls) =>
+      `<function_calls>\n${calls
+        .map(
+          ({ name, arguments: args }) =>
+            `<invoke name="${name}">${elements(args, (key, value) => `<parameter name="${key}">${value}</parameter>`).join('')}</invoke>`,
+        )
+        .join('\n')}\n</function_calls>`,
+  },
+  each(
+    'call-parameter-lines',
+    ({ name, arguments: args }) =>
+      `<tool_call>\n<function=${name}>\n${elements(args, (key, value) => `<parameter=${key}>\n${value}\n</parameter>`).join('\n')}\n</function>\n</tool_call>`,
+  ),
+  each(
+    'call-key-elements',
+    ({ name, arguments: args }) =>
+      `<tool_call>${name}\n${elements(args, (key, value) => `<arg_key>${key}</arg_key>\n<arg_value>${value}</arg_value>`).join('\n')}\n</tool_call>`,
+  ),
+  each(
+    'call-plain-elements',
+    ({ name, arguments: args }) =>
+      `<function_call name="${name}">\n${elements(args, (key, value) => `<${key}>${value}</${key}>`).join('\n')}\n</function_call>`,
+  ),
+]

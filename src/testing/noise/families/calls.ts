@@ -5,7 +5,13 @@ import type { Random } from '../random.ts'
 import { array, flag, number, object, oneOfWords, text, whole } from '../schemas/build.ts'
 import type { Layer, NoiseFamily, Passage } from '../types.ts'
 import { email, list, money, name, plain, prose, word } from '../words.ts'
-import { type Call, NAMED_NOTATIONS, type Notation, PLAIN_NOTATIONS } from './call-notations.ts'
+import {
+  type Call,
+  NAMED_NOTATIONS,
+  type Notation,
+  PLAIN_NOTATIONS,
+  XML_NOTATIONS,
+} from './call-notations.ts'
 import { applyAll, draft, encode, fence, mark, talk, windows, wrap } from './layers.ts'
 
 interface Tool {
@@ -192,9 +198,39 @@ const SINGLE: NoiseFamily = {
   },
 }
 
+/** Null and texts that begin or end with a tag, a quote or white space are ambiguous in an element. */
+const isClearInXml = (calls: readonly Call[]): boolean =>
+  isClear(calls) &&
+  !/[<>&]|:null/.test(JSON.stringify(calls)) &&
+  !/:"(?:[\\[{"'\s]|\d+")/.test(JSON.stringify(calls))
+
+/** One of the calls or all of them, and their arguments alone; the schema has the types of the arguments. */
+const XML: NoiseFamily = {
+  name: 'calls written as XML',
+  make(random) {
+    const tools = random.some(TOOLS, random.int(1, 3))
+    const calls = drawCalls(random, tools, 3)
+    const [first] = calls as [Call]
+    if (!isClearInXml(calls)) return undefined
+    const call = {
+      anyOf: tools.map((tool) => object({ name: { const: tool.name }, arguments: tool.schema })),
+    }
+    const own = tools.find((tool) => tool.name === first.name) as Tool
+    const decoy = { name: own.name, arguments: own.make(random) } as unknown as Json
+    const wanted = random.pick<Wanted>([
+      { schemaName: 'calls', schema: array(call), value: asJson(calls), decoy },
+      { schemaName: 'call', schema: call, value: first as unknown as Json, decoy },
+      { schemaName: own.name, schema: own.schema, value: first.arguments as Json, decoy: own.make(random) },
+    ])
+    if (random.chance(0.12)) return noCall(random, wanted, tools)
+    return passage(random, wanted, random.pick(XML_NOTATIONS), calls)
+  },
+}
+
 export const CALL_FAMILIES: readonly NoiseFamily[] = [
   callsFamily('several calls as objects, a list of calls wanted', PLAIN_NOTATIONS),
   callsFamily('several calls in other notations, a list of calls wanted', NAMED_NOTATIONS),
   ARGUMENTS,
   SINGLE,
+  XML,
 ]

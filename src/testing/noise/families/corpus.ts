@@ -10,6 +10,8 @@ import { joinTokens, type Token } from '../tokens.ts'
 import type { NoiseFamily, NoiseSchema, Passage } from '../types.ts'
 import { CALL_FAMILIES } from './calls.ts'
 import { DOCUMENT_FAMILIES } from './document-families.ts'
+import { LISTS } from './lists.ts'
+import { REASONING } from './reasoning.ts'
 
 // Open lists, objects and strings in a closed fence with prose after it: the fence ends the open values.
 
@@ -105,7 +107,13 @@ const FENCED: NoiseFamily = {
   },
 }
 
-export const NOISE_FAMILIES: readonly NoiseFamily[] = [...DOCUMENT_FAMILIES, ...CALL_FAMILIES, FENCED]
+export const NOISE_FAMILIES: readonly NoiseFamily[] = [
+  ...DOCUMENT_FAMILIES,
+  ...CALL_FAMILIES,
+  FENCED,
+  LISTS,
+  REASONING,
+]
 
 export interface FamilyOptions {
   readonly seed: number
