@@ -91,6 +91,10 @@ describe('the engine under faults', () => {
     expect((await playHistory(5088)).violations).toEqual([])
   })
 
+  it('makes the calls of a loop anew whose output was rejected, also with inputs of an earlier pass', async () => {
+    expect((await playHistory(110625)).violations).toEqual([])
+  })
+
   it('knows the place of every mistake', () => expectOneLocation(mutants))
 
   it('plays the same history for the same seed, alone or after others', {
