@@ -95,6 +95,14 @@ describe('the engine under faults', () => {
     expect((await playHistory(110625)).violations).toEqual([])
   })
 
+  it('accepts that the next plan makes a call that was not sent under this one', async () => {
+    expect((await playHistory(112044)).violations).toEqual([])
+  })
+
+  it('charges what a call spends while its interrupt is written', async () => {
+    expect((await playHistory(114779)).violations).toEqual([])
+  })
+
   it('knows the place of every mistake', () => expectOneLocation(mutants))
 
   it('plays the same history for the same seed, alone or after others', {
