@@ -112,7 +112,7 @@ const checks: readonly Check[] = [
   /** Once faults end, a process claims every run that can continue, when leases of dead processes have expired. */
   function* everyRunIsClaimed(journal, _run, { scenario, rates, epoch }) {
     // Where there is little room, a run may wait for others.
-    if (scenario.slots < 64) return
+    if (scenario.slots < 64 || scenario.limits) return
     const calm = calmFrom(scenario, rates, epoch)
     let state: RunState | undefined
     let last = 0

@@ -48,6 +48,16 @@ describe('the engine under faults', () => {
   )
 
   it(
+    'shares limits between processes: never more at once than allowed, and no permit or circuit keeps a run for ever',
+    async () => {
+      const summary = await runScript<Summary>('sim', '--limits', '--seeds', String(long ? 6_000 : 50))
+      expect(summary.failing).toEqual([])
+      expect(summary.crashes).toBeGreaterThan(summary.seeds / 2)
+    },
+    long ? 60 * minutes : 10 * minutes,
+  )
+
+  it(
     long ? 'sees every mistake that is put into it' : 'sees every second mistake that is put into it',
     async () => {
       const form = long ? ['--seeds', '5000'] : ['--short']
