@@ -1,7 +1,8 @@
 // @ts-check
 /**
- * `npm run sim -- [--seeds N] [--seed S] [--json]`: simulates the engine under faults, from seed S on (default 1; with
- * `--loops` the first seeds whose plans have agents with tools, and whose agents call others).
+ * `npm run sim -- [--seeds N] [--seed S] [--loops] [--limits] [--json]`: simulates the engine under faults, from seed S on (default 1; with
+ * `--loops` the first seeds whose plans have agents with tools, and whose agents call others; with `--limits` those whose
+ * processes share limits).
  * `--seed S` alone replays that one history and prints its journals. `--mutants` inserts known defects into the engine, one
  * at a time, and prints which seed detects each (`--short`: only around the recorded seed; `--mutant NAME`: only that one).
  * Exit code 1 if a history is wrong, or a mutant is not detected.
@@ -17,6 +18,7 @@ const { values } = parseArgs({
     seeds: { type: 'string' },
     seed: { type: 'string' },
     loops: { type: 'boolean', default: false },
+    limits: { type: 'boolean', default: false },
     failing: { type: 'string', default: '5' },
     json: { type: 'boolean', default: false },
     mutants: { type: 'boolean', default: false },
@@ -28,7 +30,7 @@ const { values } = parseArgs({
 })
 
 if (values.help) {
-  console.log('Usage: npm run sim -- [--seeds N] [--seed S] [--loops] [--failing N] [--json]')
+  console.log('Usage: npm run sim -- [--seeds N] [--seed S] [--loops] [--limits] [--failing N] [--json]')
   console.log('       npm run sim -- --mutants [--mutant NAME] [--short] [--seeds N] [--shard I/N]')
   process.exit(0)
 }
@@ -63,7 +65,7 @@ async function histories() {
   const count = Number(values.seeds ?? 1000)
   const summary = await (values.loops && values.seed === undefined
     ? loops()
-    : run(Number(values.seed ?? 1), count))
+    : run(Number(values.seed ?? (values.limits ? (await load('scenario')).firstLimitSeed : 1)), count))
   progress('')
   const seconds = (performance.now() - began) / 1000
   const { user, system } = process.cpuUsage(cpu)

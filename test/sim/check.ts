@@ -112,7 +112,7 @@ const checks: readonly Check[] = [
   /** Once faults end, a process claims every run that can continue, when leases of dead processes have expired. */
   function* everyRunIsClaimed(journal, _run, { scenario, rates, epoch }) {
     // Where there is little room, a run may wait for others.
-    if (scenario.slots < 64) return
+    if (scenario.slots < 64 || scenario.limits) return
     const calm = calmFrom(scenario, rates, epoch)
     let state: RunState | undefined
     let last = 0
@@ -333,14 +333,23 @@ const checks: readonly Check[] = [
       const { attempt, outcome, notApplied } = event.payload
       if (outcome !== 'outcome_unknown' || !notApplied) continue
       const start = starts.get(id)
+      // A later plan counts the attempts of a node anew, under the same key.
+      const next = journal.find(
+        (later) =>
+          later.seq > event.seq &&
+          later.type === 'attempt_start' &&
+          later.nodeId === id &&
+          later.payload.attempt === attempt &&
+          later.payload.idempotencyKey === start?.payload.idempotencyKey,
+      )
       const isMade = cluster.ledger.calls.some(
         (call) =>
           call.runId === runId &&
           call.nodeId === id &&
           call.attempt === attempt &&
           call.key === start?.payload.idempotencyKey &&
-          // A later plan counts the attempts of a node anew, under the same key.
-          call.at >= start.at,
+          call.at >= start.at &&
+          call.at < (next?.at ?? Number.POSITIVE_INFINITY),
       )
       if (isMade) yield `event ${event.seq}: attempt ${attempt} of "${id}" was made, and counts as not sent`
     }

@@ -7,6 +7,7 @@ import { catalog } from './catalog.ts'
 import { extended, shortened } from './drafts.ts'
 import { createFaults, type FaultRates, type Faults } from './faults.ts'
 import { createNews, faultyStore, type StoreContext } from './faulty-store.ts'
+import { createFleetPermits, type FleetPermits } from './fleet-permits.ts'
 import { createLedger, type Ledger } from './ledger.ts'
 import { createLifeClock, deliver, type Life } from './life.ts'
 import { createLiveness, type Liveness } from './liveness.ts'
@@ -26,6 +27,7 @@ export interface Cluster {
   readonly ledger: Ledger
   readonly faults: Faults
   readonly liveness: Liveness
+  readonly permits: FleetPermits
   /** Processes that were born after the first ones, as they begin. */
   readonly reborn: ((running: Running) => void)[]
   /** Who is alive and awake. */
@@ -41,6 +43,7 @@ export function createCluster(world: World, scenario: Scenario, rates: FaultRate
   const ledger = createLedger(() => world.now)
   const faults = createFaults(rates, world.random, () => world.now - began)
   const liveness = createLiveness(world, { scenario, rates, ledger })
+  const permits = createFleetPermits(world, { scenario, rates })
   const crashes: Cluster['crashes'] = []
   const reborn: Cluster['reborn'] = []
   const processes: (Running | undefined)[] = Array.from({ length: scenario.processes }, () => undefined)
@@ -54,13 +57,14 @@ export function createCluster(world: World, scenario: Scenario, rates: FaultRate
     ledger,
     faults,
     liveness,
+    permits,
     news: createNews(world, rates.deaf),
     serialised: scenario.serialised,
     latencyMs: scenario.latencyMs,
     longestMs: 3 * scenario.leaseMs,
     crash: (life) => crash(life),
   }
-  const outside = { seed: scenario.seed, world, ledger, rates: scenario.answers, mailbox: new Map() }
+  const outside = { seed: scenario.seed, world, ledger, rates: scenario.answers, mailbox: new Map(), permits }
 
   const bear = (index: number) => {
     const life: Life = {
@@ -83,7 +87,7 @@ export function createCluster(world: World, scenario: Scenario, rates: FaultRate
       leaseMs: scenario.leaseMs,
       pollMs: scenario.pollMs,
       askMs: scenario.askMs,
-      limits: { process: scenario.slots },
+      limits: { process: scenario.slots, ...scenario.limits },
       onCrash: (runId, cause) => {
         if (life.alive) crashes.push({ runId, cause })
       },
@@ -137,6 +141,7 @@ export function createCluster(world: World, scenario: Scenario, rates: FaultRate
     ledger,
     faults,
     liveness,
+    permits,
     reborn,
     crashes,
     alive,

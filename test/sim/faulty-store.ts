@@ -4,8 +4,10 @@
  */
 import { ProvisoError } from '../../src/base/errors/error.ts'
 import type { JournalEvent, NewEvent } from '../../src/domain/event.ts'
+import type { DocumentRow } from '../../src/domain/ports/documents.ts'
 import type { Store } from '../../src/domain/ports/store.ts'
 import type { Faults } from './faults.ts'
+import type { FleetPermits } from './fleet-permits.ts'
 import type { Ledger } from './ledger.ts'
 import { deliver, type Life } from './life.ts'
 import type { Liveness } from './liveness.ts'
@@ -18,6 +20,8 @@ export interface StoreContext {
   readonly faults: Faults
   /** Is notified of creations. */
   readonly liveness?: Pick<Liveness, 'created'>
+  /** Is notified of what processes write about limits. */
+  readonly permits?: Pick<FleetPermits, 'written'>
   /** Notifies every process, after a delay. */
   readonly news: News
   /** Events go through JSON on their way, as to a database. */
@@ -91,8 +95,21 @@ export function faultyStore(context: StoreContext, life: Life): Store {
     news.notify(life, runId, after + events.length)
   }
 
+  const { documents } = real.records
+  const written = (row: DocumentRow | undefined) => {
+    if (row?.kind === 'limit') context.permits?.written(life, row.id)
+    return row
+  }
   return {
-    records: real.records,
+    records: {
+      ...real.records,
+      documents: {
+        ...documents,
+        find: (key) => call(() => documents.find(key)),
+        add: (document, given) => call(async () => written(await documents.add(document, given))),
+        replace: (document, given) => call(async () => written(await documents.replace(document, given))),
+      },
+    },
     name: 'simulated',
     create(run) {
       const given = copied(run)

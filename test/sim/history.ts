@@ -60,7 +60,7 @@ export async function simulate(scenario: Scenario, rates: FaultRates): Promise<H
   const { liveness } = cluster
   if (violations.length === 0)
     await world.run(() => !liveness.isOwed(), world.now + 3 * scenario.leaseMs + 15_000)
-  violations.push(...liveness.check())
+  violations.push(...liveness.check(), ...cluster.permits.check(ledger.journals))
   violations.push(...(await checkHistory({ scenario, rates, cluster, people, epoch })))
   let events = 0
   for (const journal of ledger.journals.values()) events += journal.length

@@ -3,6 +3,7 @@
  * first one that shows the mistake (`npm run sim -- --mutants` finds it anew).
  */
 import { decisionMutants } from './mutants/decisions.ts'
+import { limitMutants } from './mutants/limits.ts'
 import { livenessMutants } from './mutants/liveness.ts'
 import { loopMutants } from './mutants/loops.ts'
 import type { Mutant } from './mutants/mutant.ts'
@@ -15,4 +16,5 @@ export const mutants: readonly Mutant[] = [
   ...decisionMutants,
   ...livenessMutants,
   ...loopMutants,
+  ...limitMutants,
 ]

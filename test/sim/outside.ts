@@ -3,6 +3,7 @@ import type { AttemptResult } from '../../src/domain/output.ts'
 import type { Dispatch, Dispatcher } from '../../src/domain/ports/dispatcher.ts'
 import { type AnswerRates, answerTo } from './answers.ts'
 import { courierFor } from './courier.ts'
+import type { FleetPermits } from './fleet-permits.ts'
 import { generate } from './generation.ts'
 import type { CallRecord, Ledger } from './ledger.ts'
 import { deliver, type Life } from './life.ts'
@@ -16,10 +17,19 @@ export interface OutsideContext {
   readonly rates: AnswerRates
   /** Answers of agents that answer later, by the key of the call. */
   readonly mailbox: Map<string, AttemptResult>
+  readonly permits?: Pick<FleetPermits, 'called'>
 }
 
 export function dispatchersFor(context: OutsideContext, life: Life): Dispatcher[] {
   const dispatch = (call: Dispatch) => {
+    const answer = make(call)
+    if (!context.permits || call.isTool) return answer
+    const { capabilityId } = call.capability
+    const end = context.permits.called(life, { ...call, capabilityId }, call.signal)
+    answer.then(end, end)
+    return answer
+  }
+  const make = (call: Dispatch) => {
     if (call.agentLoop) return runToolAgent(context, life, call)
     if (call.isTool) return performTool(context, life, call)
     switch (call.capability.capabilityId) {

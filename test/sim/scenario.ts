@@ -7,6 +7,8 @@
 import type { Envelope } from '../../src/domain/envelope.ts'
 import type { Draft, DraftNode, Limits } from '../../src/domain/plan.ts'
 import type { Action, RuntimePolicy, Trigger } from '../../src/domain/policy.ts'
+import type { CircuitOptions } from '../../src/engine/limits/circuits.ts'
+import type { FleetRules } from '../../src/engine/limits/limit-rules.ts'
 import type { AnswerRates } from './answers.ts'
 import type { CapabilityName } from './catalog.ts'
 import { answerSchema, doubtfulDraft, iterated, mostNodes, randomDraft } from './drafts.ts'
@@ -40,6 +42,8 @@ export interface Scenario {
   readonly askMs: number
   /** Attempts of one process at one time. */
   readonly slots: number
+  /** Attempts at one time of all processes, and circuits of capabilities that are not available. */
+  readonly limits?: { readonly fleet: FleetRules; readonly circuits: CircuitOptions | false }
   readonly operators: number
   /** How often the planner fails, of its first two drafts. */
   readonly plannerFails: number
@@ -49,7 +53,26 @@ export interface Scenario {
 }
 
 export function drawScenario(seed: number): Scenario {
-  return withDoubts(withoutFaults(drawMost(seed)))
+  return withLimits(withDoubts(withoutFaults(drawMost(seed))))
+}
+
+/** In all histories from this seed on, the processes share limits. */
+export const firstLimitSeed = 3_000_000
+
+function withLimits(scenario: Scenario): Scenario {
+  const { seed, exact } = scenario
+  if (seed < firstLimitSeed) return scenario
+  const random = randomFor(seed, 'limits')
+  const atOnce = () => ({ concurrency: random.between(1, 3) })
+  const fleet: FleetRules = {
+    capabilities: random.chance(0.8) ? { work: atOnce(), '*': atOnce() } : { effect: atOnce() },
+    ...(random.chance(0.4) && { tenants: { default: { concurrency: random.between(2, 4) } } }),
+  }
+  // An attempt that waits too long for a circuit fails: in histories that end as without faults, it waits.
+  const circuits = random.chance(0.5)
+    ? { failures: random.between(1, 3), openMs: 500, waitMs: exact ? 3_600_000 : random.pick([300, 5_000]) }
+    : false
+  return { ...scenario, slots: 64, limits: { fleet, circuits } }
 }
 
 /** In some histories, calls that must not be repeated fail while others bring untrusted content. */
@@ -165,7 +188,7 @@ export const firstLoopSeed = 1_000_000
 export const firstNestedSeed = 2_000_000
 
 function withToolAgents(seed: number, runs: readonly RunScenario[]): readonly RunScenario[] {
-  if (seed < firstLoopSeed) return runs
+  if (seed < firstLoopSeed || seed >= firstLimitSeed) return runs
   const random = randomFor(seed, 'tool agents')
   const agent = seed < firstNestedSeed ? 'researcher' : 'leader'
   const change = (node: DraftNode): DraftNode => ({

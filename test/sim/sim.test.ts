@@ -48,6 +48,16 @@ describe('the engine under faults', () => {
   )
 
   it(
+    'shares limits between processes: never more at once than allowed, and no permit or circuit keeps a run for ever',
+    async () => {
+      const summary = await runScript<Summary>('sim', '--limits', '--seeds', String(long ? 6_000 : 50))
+      expect(summary.failing).toEqual([])
+      expect(summary.crashes).toBeGreaterThan(summary.seeds / 2)
+    },
+    long ? 60 * minutes : 10 * minutes,
+  )
+
+  it(
     long ? 'sees every mistake that is put into it' : 'sees every second mistake that is put into it',
     async () => {
       const form = long ? ['--seeds', '5000'] : ['--short']
@@ -89,6 +99,18 @@ describe('the engine under faults', () => {
 
   it('accepts that a later plan counts an attempt anew that was not sent this time', async () => {
     expect((await playHistory(5088)).violations).toEqual([])
+  })
+
+  it('makes the calls of a loop anew whose output was rejected, also with inputs of an earlier pass', async () => {
+    expect((await playHistory(110625)).violations).toEqual([])
+  })
+
+  it('accepts that the next plan makes a call that was not sent under this one', async () => {
+    expect((await playHistory(112044)).violations).toEqual([])
+  })
+
+  it('charges what a call spends while its interrupt is written', async () => {
+    expect((await playHistory(114779)).violations).toEqual([])
   })
 
   it('knows the place of every mistake', () => expectOneLocation(mutants))

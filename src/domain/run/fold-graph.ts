@@ -9,7 +9,7 @@ import { listDownstream } from '../plan/downstream.ts'
 import type { BodyPlan, Need, Plan, PlanEdge, PlanNode, Routing } from '../plan.ts'
 import type { NodeState, RunState } from '../run.ts'
 import type { NodeStatus } from '../status.ts'
-import { leaveDoubts, takeBack } from './fold-uncertain-calls.ts'
+import { forgetIterations, leaveDoubts, takeBack } from './fold-uncertain-calls.ts'
 import { interruptIterations, reopenInstance, settleInInstance } from './iterations.ts'
 
 /** Status of a node that a new plan keeps: with its output, or with its last attempt, about which a person is asked. */
@@ -22,7 +22,9 @@ export function installPlan(state: RunState, plan: Plan, kept: ReadonlyMap<strin
   // What was rejected is made by a new call; what a policy has done again is the same call where it changes the world.
   for (const id of rejectedNodes(state)) {
     const node = before.get(id)
-    if (node?.status === 'completed') node.key = keyOfRework(node)
+    if (node?.status !== 'completed') continue
+    node.key = keyOfRework(node)
+    forgetIterations(state, [id])
   }
   leaveDoubts(state)
   if (state.plan) interruptIterations(state, again)

@@ -67,6 +67,22 @@ export function leaveDoubts(state: RunState): void {
   }
 }
 
+/**
+ * The output of these maps and loops was rejected: what their items and rounds did has ended, and is made by new calls. What
+ * failed or must not be repeated stays in doubt.
+ */
+export function forgetIterations(state: RunState, ids: Iterable<string>): void {
+  if (state.leftInDoubt.size === 0) return
+  for (const of of ids)
+    for (const [nodeId, left] of state.leftInDoubt) {
+      if (!isInside(nodeId, of)) continue
+      const inDoubt = Object.entries(left.key.inDoubt).filter(([, { outcome }]) => outcome !== 'ok')
+      const key = { ...left.key, inDoubt: Object.fromEntries(inDoubt) }
+      if (left.unsure === undefined && inDoubt.length === 0) state.leftInDoubt.delete(nodeId)
+      else state.leftInDoubt.set(nodeId, { ...left, key })
+    }
+}
+
 /** What the same node has left in doubt before: it has it back, except calls of capabilities that it does not use any more. */
 export function takeBack(state: RunState, node: PlanNode): LeftDoubts | undefined {
   const { id, capabilityId, alternates = [] } = node

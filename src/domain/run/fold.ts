@@ -16,7 +16,7 @@ import type { NodeState, RunState } from '../run.ts'
 import { installPlan, type KeptStatus, reopenNodes, setStatus, settle } from './fold-graph.ts'
 import { beginIteration, beginIterations, endIteration, endIterations } from './fold-iterations.ts'
 import { actionAfter, applyReply } from './fold-replies.ts'
-import { rememberDoubt, setAsideOthers, takeUpCall } from './fold-uncertain-calls.ts'
+import { forgetIterations, rememberDoubt, setAsideOthers, takeUpCall } from './fold-uncertain-calls.ts'
 
 /** The state after all these events, which must begin with `start`. */
 export function fold(events: Iterable<JournalEvent>, compileOptions?: CompileOptions): RunState | undefined {
@@ -353,8 +353,9 @@ const appliers: Appliers = {
       const node = state.nodes.get(id)
       if (node) endIterations(state, node)
     }
+    // The rejection of a failure that is to be tried again says that it may be done again; what ended well in it is kept.
+    if (ask?.kind !== 'failure') forgetIterations(state, again)
     reopenNodes(state, again)
-    // The rejection of a failure that is to be tried again says that it may be done again.
     if (ask?.kind === 'failure') forgetDoubts(state, nodes)
   },
   timer_set(state, { payload }) {

@@ -168,12 +168,13 @@ function createLimitStore({ documents, clock, owner, leaseMs }: PermitsParts) {
     // Only this module writes these documents.
     const before = row?.body as unknown as Shared | undefined
     const now = clock.now()
+    const storeTime = offset === undefined ? undefined : now + offset
     const ask = (spare: number) =>
       sharePermits(before, rule, {
         ...{ owner, inUse, leaseMs },
         waiting: isClosed ? 0 : Math.max(waiting.size, spare),
         waitingForRate: isClosed ? 0 : Math.max(0, waiting.size - counter.tokens),
-        now: offset === undefined ? undefined : now + offset,
+        now: storeTime,
       })
     const spare = isClosed || isSpareOver(counter, now) ? 0 : Math.max(0, counter.held - inUse)
     const kept = ask(spare)
@@ -187,13 +188,14 @@ function createLimitStore({ documents, clock, owner, leaseMs }: PermitsParts) {
         ? await documents.replace({ ...key, body }, { version: row.version })
         : await documents.add({ ...key, body })
       if (written === undefined) return false
-      const isFirst = offset === undefined
       offset = written.updatedAt - clock.now()
+      counter.tokens += share.tokens
+      // Without the time, no lease was written: other processes take these permits for expired.
+      if (storeTime === undefined) return false
       counter.writtenAt = clock.now()
       counter.held = share.held
-      counter.tokens += share.tokens
       counter.isContended = share.isContended
-      return !isFirst
+      return true
     }
     counter.held = share.held
     counter.isContended = share.isContended

@@ -19,9 +19,13 @@ import { factsFor } from '../events.ts'
 import type { PlanningResult } from './planning.ts'
 import type { Idle } from './run-actor-context.ts'
 
-/** A call in flight. `isAccepted`: its answer comes later, to the process that owns the run by then. */
+/**
+ * A call in flight. `isAccepted`: its answer comes later, to the process that owns the run by then. `isStopped`: it was aborted
+ * before the end of its attempt was written.
+ */
 export interface ActiveCall extends AttemptRef {
   readonly isAccepted: boolean
+  readonly isStopped?: true
 }
 
 /** What was decided in a turn and is being written. */
@@ -152,6 +156,10 @@ export type Effect =
   /** The run has had its turn for slots, and could use more of them or not. */
   | { readonly kind: 'end-slot-turn'; readonly more: boolean }
   | { readonly kind: 'release-slots'; readonly capabilityIds: readonly string[] }
+  /** Aborts calls whose attempts end in the append that follows: from now on they spend nothing that it does not charge. */
+  | { readonly kind: 'stop-calls'; readonly calls: readonly AttemptRef[] }
+  /** The append was not written, and their attempts do not end after all: calls that were stopped end with an unknown outcome. */
+  | { readonly kind: 'end-stopped-calls'; readonly calls: readonly AttemptRef[] }
   /** Aborts calls that the run no longer waits for; their results are late results. */
   | { readonly kind: 'interrupt'; readonly calls: readonly AttemptRef[] }
   | { readonly kind: 'report-late'; readonly ended: Ended }

@@ -65,6 +65,8 @@ export function createActor(runId: string, context: ActorContext, origin: Origin
     },
     'occupy-slot': ({ capabilityId }) => slots.occupy(capabilityId, state.run?.tenant),
     call: calls.start,
+    'stop-calls': ({ calls: over }) => calls.stop(over),
+    'end-stopped-calls': ({ calls: over }) => calls.endStopped(over),
     interrupt: ({ calls: over }) => calls.interrupt(over),
     'abandon-calls': calls.abandon,
     confirm: calls.confirm,
@@ -278,6 +280,8 @@ interface Flight {
   readonly release: () => void
   /** Usage that the call has reported. */
   spent: Usage
+  /** It was aborted while the end of its attempt is written; what it brings until then. */
+  stopped: { result?: AttemptResult } | undefined
   /** The run does not wait for it any more: its result is a late result. */
   isInterrupted: boolean
 }
@@ -293,13 +297,20 @@ function createCalls({ perform, slots, onLateResult }: ActorContext, runId: stri
     const logs: Ended['logs'][number][] = []
     const stop = createStop()
     const release = once(() => slots.release(start.capabilityId, run.tenant))
-    const flight: Flight = { ref, stop, release, spent: { calls: 1 }, isInterrupted: false }
+    const flight: Flight = {
+      ref,
+      stop,
+      release,
+      spent: { calls: 1 },
+      stopped: undefined,
+      isInterrupted: false,
+    }
     flights.set(nodeId, flight)
     const work: Work = {
       stop,
       log: (event, payload) => logs.push({ event, ...(payload && { payload }) }),
       onAccepted(deadlineAt) {
-        if (flight.isInterrupted) return
+        if (flight.stopped || flight.isInterrupted) return
         dispatch({ kind: 'accepted', accepted: { ...ref, agent: start.capabilityId, deadlineAt } })
       },
       onUsage(spent) {
@@ -315,11 +326,14 @@ function createCalls({ perform, slots, onLateResult }: ActorContext, runId: stri
       },
       onLateResult(result) {
         if (flight.isInterrupted) onLateResult(runId, ref, result)
+        else if (flight.stopped) flight.stopped.result = result
       },
     }
     const end = (result: AttemptResult) => {
       release()
       if (flight.isInterrupted) return
+      // Whether its attempt has ended is known when the append is answered.
+      if (flight.stopped && result.outcome === 'cancelled') return
       flights.delete(nodeId)
       dispatch({ kind: 'ended', ended: joined(ref, { result, logs }) })
     }
@@ -350,6 +364,27 @@ function createCalls({ perform, slots, onLateResult }: ActorContext, runId: stri
         // Another process may have made a call that was accepted.
         return run.nodes.get(nodeId)?.attempt?.accepted ? { spent: { calls: 1 } } : 'not-sent'
       },
+    stop(calls: readonly AttemptRef[]) {
+      for (const { nodeId, attempt } of calls) {
+        const flight = flights.get(nodeId)
+        if (flight?.ref.attempt !== attempt) continue
+        flight.stopped = {}
+        flight.stop.abort(new RunMovedOn('The run moved on'))
+      }
+    },
+    endStopped(calls: readonly AttemptRef[]) {
+      for (const { nodeId } of calls) {
+        const flight = flights.get(nodeId)
+        if (flight?.stopped === undefined) continue
+        const { ref, stopped, spent } = flight
+        flight.isInterrupted = true
+        flights.delete(nodeId)
+        flight.release()
+        const issues = [{ code: 'attempt/interrupted', at: { pointer: '' }, message: 'The call was stopped' }]
+        const { result = { outcome: 'outcome_unknown', issues, usage: spent } } = stopped
+        dispatch({ kind: 'ended', ended: joined(ref, { result, logs: [] }) })
+      }
+    },
     /** Aborts calls without waiting: a capability may ignore its signal. */
     interrupt(calls: readonly AttemptRef[]) {
       for (const { nodeId, attempt } of calls) {
@@ -359,6 +394,7 @@ function createCalls({ perform, slots, onLateResult }: ActorContext, runId: stri
         flights.delete(nodeId)
         flight.release()
         flight.stop.abort(new RunMovedOn('The run moved on'))
+        if (flight.stopped?.result) onLateResult(runId, flight.ref, flight.stopped.result)
       }
     },
     abandon() {

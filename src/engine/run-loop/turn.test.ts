@@ -298,6 +298,33 @@ describe('calls in flight', () => {
     expect([...state.calls.keys()]).toEqual(['b'])
   })
 
+  it('are stopped before the end of their attempt is written, so that it charges all that they spend', () => {
+    const input = { kind: 'notified', seq: 99 } as const
+    const interrupting = [input, { kind: 'read', run: runWith('b') }, decided({ events: [log] })] as const
+    const conflict: Input = { kind: 'written', result: 'conflict' }
+    const { effects, kinds, state } = play(active('a', 'b'), ...interrupting, conflict, {
+      kind: 'turn-ended',
+    })
+    expect(kinds[2]).toEqual(['end-slot-turn', 'stop-calls', 'append'])
+    expect(effects[2]?.[1]).toMatchObject({ calls: [{ nodeId: 'a', attempt: 1 }] })
+    const again = [decided({ events: [log] }), appended] as const
+    expect(play(state, { kind: 'read', run: runWith('b') }, ...again).kinds[2]).toContain('interrupt')
+    // The run may decide otherwise after it was read again.
+    const otherwise = play(state, { kind: 'read', run: runWith('a', 'b') }, ...again)
+    expect(otherwise.effects[2]).toContainEqual(
+      expect.objectContaining({
+        kind: 'end-stopped-calls',
+        calls: [expect.objectContaining({ nodeId: 'a' })],
+      }),
+    )
+    const accepted: Input = {
+      kind: 'accepted',
+      accepted: { nodeId: 'a', attempt: 1, planVersion: 0, agent: 'x', deadlineAt: 9 },
+    }
+    const waiting = play(active('a', 'b'), accepted, decided(), { kind: 'turn-ended' }).state
+    expect(play(waiting, ...interrupting).kinds[2]).toEqual(['end-slot-turn', 'append'])
+  })
+
   it('bring late results when they ended while the interrupt was being written', () => {
     const { kinds, state } = play(
       active('a'),

@@ -208,7 +208,22 @@ function write(next: NextState, { step, now }: Extract<Input, { kind: 'decided' 
       }
     : { kind: 'create', run, events, head }
   next.phase = { kind: 'writing', decision }
+  stopCalls(next, run, effects)
   effects.push(written)
+}
+
+/**
+ * Aborts the calls whose attempts end in the append, so that they spend nothing more than it charges. An accepted call spends
+ * nothing, and is awaited if the append is not written.
+ */
+function stopCalls(next: NextState, run: RunState, effects: Effect[]): void {
+  const over: ActiveCall[] = []
+  for (const call of next.calls.values())
+    if (!call.isAccepted && !call.isStopped && !isRunning(run, call)) over.push(call)
+  if (over.length === 0) return
+  const stopped = over.map((call): [string, ActiveCall] => [call.nodeId, { ...call, isStopped: true }])
+  next.calls = new Map([...next.calls, ...stopped])
+  effects.push({ kind: 'stop-calls', calls: over })
 }
 
 function takeWriteResult(next: NextState, result: WriteResult, effects: Effect[]): void {
@@ -300,6 +315,8 @@ function interruptCalls(next: NextState, run: RunState, effects: Effect[]): void
     next.calls = new Map([...calls].filter(([, call]) => !over.includes(call)))
     effects.push({ kind: 'interrupt', calls: over })
   }
+  const stopped = [...calls.values()].filter((call) => call.isStopped && !over.includes(call))
+  if (stopped.length > 0) effects.push({ kind: 'end-stopped-calls', calls: stopped })
   // These arrived while the interrupt was being written.
   const late = pending.ended.filter((end) => !isRunning(run, end))
   if (late.length === 0) return

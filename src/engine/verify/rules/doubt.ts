@@ -2,6 +2,7 @@
 import { canonicalJson } from '../../../base/canonical.ts'
 import type { JournalEvent } from '../../../domain/event.ts'
 import { listDownstream } from '../../../domain/plan/downstream.ts'
+import { isInside } from '../../../domain/run/body-instance.ts'
 import type { RunState } from '../../../domain/run.ts'
 import { nodeEndEvents } from './nodes.ts'
 import { type Rule, reopenedIn } from './rule.ts'
@@ -85,12 +86,21 @@ export function keysStayWhileInDoubt(): Rule {
       called.set(nodeId, event)
     }
     // What was rejected is made by a new call: the one before has ended well.
-    if (event.type === 'nodes_reopened')
-      for (const id of [...ended.keys()].filter(reopenedIn(event))) forget(id)
+    if (event.type === 'nodes_reopened') {
+      const { nodes, downstream, requestId } = event.payload
+      // A map or a loop that failed is tried again: what ended well in it is repeated under its key.
+      const isFailure = before?.asks.get(requestId)?.kind === 'failure'
+      const isReopened = isFailure
+        ? (id: string) => [...nodes, ...downstream].includes(id)
+        : reopenedIn(event)
+      for (const id of [...ended.keys()].filter(isReopened)) forget(id)
+    }
     if (event.type === 'plan_generated' && before?.plan && !event.payload.metadata.resumed) {
       const rejected = before.planning?.trigger.nodeIds ?? []
-      for (const id of [...rejected, ...listDownstream(before.plan, rejected)])
-        if (before.nodes.get(id)?.status === 'completed') forget(id)
+      for (const id of [...rejected, ...listDownstream(before.plan, rejected)]) {
+        if (before.nodes.get(id)?.status !== 'completed') continue
+        for (const each of [...ended.keys()]) if (each === id || isInside(each, id)) forget(each)
+      }
     }
     const call = called.get(nodeId)
     if ((event.type !== 'attempt_end' && event.type !== 'attempt_settled') || !call) return
