@@ -8,6 +8,7 @@ import type { JsonSchema } from '../../schema/json-schema.ts'
 import { type AuthSettings, authTable, readAuthSettings } from './server/auth-settings.ts'
 import { type HttpSettings, httpTable, readHttpSettings } from './server/http-settings.ts'
 import { type LimitSettings, limitTable, readLimitSettings } from './server/limit-settings.ts'
+import { type PlacementSettings, placementTable, readPlacementSettings } from './server/placement-settings.ts'
 import { type PlannerSettings, plannerTable, readPlannerSettings } from './server/planner-settings.ts'
 import { type QueueSettings, queueTable, readQueueSettings } from './server/queue-settings.ts'
 import { type QuotaSettings, quotaTable, readQuotaSettings } from './server/quota-settings.ts'
@@ -27,6 +28,7 @@ export interface ServerSettings {
   readonly limits: LimitSettings
   readonly threads: ThreadSettings
   readonly queue: QueueSettings
+  readonly placement: PlacementSettings
   /** Sets of facets and capabilities that ship with the package. */
   readonly presets: readonly string[]
 }
@@ -42,6 +44,7 @@ export const serverTable = {
   ...limitTable,
   ...threadTable,
   ...queueTable,
+  ...placementTable,
   'catalog.presets': {
     schema: texts,
     otherwise: [],
@@ -86,6 +89,7 @@ export function serverSettings(given: Readonly<Partial<Record<ServerKey, Json>>>
     limits: readLimitSettings(at),
     threads: readThreadSettings(at),
     queue: readQueueSettings(at),
+    placement: readPlacementSettings(at),
     presets: at('catalog.presets'),
   }
 }

@@ -66,7 +66,9 @@ export function readRetentionSettings(at: ReadSetting<typeof retentionTable>): R
 }
 
 /** The times of the retention that are set. */
-function readAges(at: ReadSetting<typeof retentionTable>): Omit<RetentionSettings, 'tenants' | 'everyMinutes'> {
+function readAges(
+  at: ReadSetting<typeof retentionTable>,
+): Omit<RetentionSettings, 'tenants' | 'everyMinutes'> {
   const names = ['keep', 'completed', 'failed', 'cancelled'] as const
   return Object.fromEntries(
     names.flatMap((name) => {
