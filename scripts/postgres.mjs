@@ -29,8 +29,11 @@ export function missingPostgres() {
   return reason
 }
 
-/** @returns {Promise<Cluster>} */
-export async function start() {
+/**
+ * @param {{ readonly port?: number }} [options] default: a free port
+ * @returns {Promise<Cluster>}
+ */
+export async function start(options = {}) {
   const binaries = findBinaries()
   if (binaries === undefined) throw new Error(missingPostgres())
   const folder = mkdtempSync(join(tmpdir(), 'proviso-postgres-'))
@@ -38,7 +41,7 @@ export async function start() {
   if (user !== undefined) chownSync(folder, user.uid, user.gid)
   const data = join(folder, 'data')
   const log = join(folder, 'log')
-  const port = await freePort()
+  const port = options.port ?? (await freePort())
 
   /** @param {string} program @param {string[]} args */
   const command = (program, args) => {

@@ -49,9 +49,10 @@ export async function start() {
 /**
  * Starts a cluster of so many nodes; with several, logs and metadata are replicated to two of three.
  * @param {number} size
+ * @param {Readonly<Record<string, string>>} [settings] further environment variables of the server
  * @returns {Promise<readonly RestateServer[]>}
  */
-export async function startCluster(size) {
+export async function startCluster(size, settings = {}) {
   const binary = findBinary()
   if (binary === undefined) throw new Error(missingRestate())
   const folder = mkdtempSync(join(tmpdir(), 'proviso-restate-'))
@@ -79,6 +80,7 @@ export async function startCluster(size) {
       RESTATE_ROCKSDB_TOTAL_MEMORY_SIZE: '256MB',
       RESTATE_LOG_FILTER: 'warn',
       RESTATE_LOG_DISABLE_ANSI_CODES: 'true',
+      ...settings,
     }
     const urls = { ingress: `http://127.0.0.1:${ingress}`, admin: `http://127.0.0.1:${admin}` }
     const log = join(folder, `node-${nth + 1}.log`)

@@ -1,16 +1,16 @@
 /**
  * One process of the scale bench, controlled by commands: a worker or the API of Proviso on PostgreSQL (runs are claimed by
- * lease), or LangGraph.js with its Postgres checkpointer, which has no queue: each process gets its part of the runs.
+ * lease, or delivered by Restate), or LangGraph.js with its Postgres checkpointer, which has no queue: each process gets its
+ * part of the runs.
  */
-import { compile } from '../../scripts/compile.mjs'
 import { edges, nodeIds, work } from './dag.mjs'
 import { defineCapabilities, draft, envelope } from './proviso.mjs'
 
 /** Each opens one process: `run` makes a run from start to end and returns when it was accepted, in milliseconds. */
 const roles = {
-  'leases-worker': (url) => openApp(url, { claim: 'all' }),
-  'leases-api': async (url) => {
-    const { app, close } = await openApp(url, { claim: 'none' })
+  worker: (url, options) => openApp(url, { claim: 'all', ...options }),
+  api: async (url, options) => {
+    const { app, close } = await openApp(url, { claim: 'none', ...options })
     return {
       close,
       async run() {
@@ -49,17 +49,19 @@ const roles = {
 }
 const paused = []
 
-async function openApp(url, options) {
-  const { programs, dispose } = await compile({
-    app: 'src/app.ts',
-    capability: 'src/domain/capability/define-capability.ts',
-  })
-  process.once('exit', dispose)
+async function openApp(url, { programs, queue, claim }) {
   const [{ createApp }, { defineCapability }] = await Promise.all(
-    Object.values(programs).map((path) => import(path)),
+    [programs.app, programs.capability].map((path) => import(path)),
   )
   const capabilities = defineCapabilities(defineCapability, nodeIds)
-  const app = await createApp({ env: {}, store: url, capabilities, pollMs: 200, ...options })
+  const app = await createApp({
+    env: {},
+    store: url,
+    capabilities,
+    pollMs: 200,
+    claim,
+    ...(queue && { queue }),
+  })
   return { app, close: () => app.close() }
 }
 
@@ -107,8 +109,9 @@ async function inLanes(count, lanes, make) {
 let opened
 
 const commands = {
-  async open({ role, url }) {
-    opened = await roles[role](url)
+  /** `programs` are the compiled sources, which processes share. */
+  async open({ role, url, programs, queue }) {
+    opened = await roles[role](url, { programs, queue })
   },
   async run({ count, lanes }) {
     const began = performance.now()

@@ -3,21 +3,24 @@
  * work is empty, in a plan of ten nodes. Carriers share the runs in their own way; a carrier is a row of `carriers`.
  */
 
-import { readdirSync, readFileSync } from 'node:fs'
 import { loadavg } from 'node:os'
 import pg from 'pg'
 import { start } from '../../scripts/postgres.mjs'
 import { nodeCount } from '../engines/dag.mjs'
-import { startChild } from '../lib/engine-process.mjs'
+import { familyMs, familyOf } from '../lib/processor-time.mjs'
+import { openProcesses, startQueue } from '../lib/scale-processes.mjs'
 import { ms, table, times } from '../lib/table.mjs'
-
-const program = new URL('../engines/scale-child.mjs', import.meta.url)
 
 /** How each carrier gets its runs to so many workers: the processes, and which of them are asked to run. */
 const carriers = {
   leases: {
     title: 'Proviso, leases',
-    processes: (workers) => ['leases-api', ...Array(workers).fill('leases-worker')],
+    processes: (workers) => ['api', ...Array(workers).fill('worker')],
+    askers: 1,
+  },
+  restate: {
+    title: 'Proviso, Restate 1.7',
+    processes: (workers) => ['api', ...Array(workers).fill('worker')],
     askers: 1,
   },
   langgraph: {
@@ -27,19 +30,6 @@ const carriers = {
 }
 
 const lanes = 100
-
-export async function openProcesses(url, roles) {
-  const open = async (role) => {
-    const child = startChild(program, ['--expose-gc'])
-    const { failed } = await child.request('open', { role, url })
-    if (failed) throw new Error(failed)
-    return child
-  }
-  // Alone, because the saver of LangGraph makes its tables without a lock.
-  const first = await open(roles[0])
-  const children = [first, ...(await Promise.all(roles.slice(1).map(open)))]
-  return { children, close: () => Promise.all(children.map((child) => child.close())) }
-}
 
 /** A database of its own, so that one carrier does not find the rows of another. */
 export async function createDatabase(cluster, name) {
@@ -59,7 +49,7 @@ export async function scaleWorkers({ quick }) {
   const cluster = await start()
   const rows = []
   try {
-    // Carriers take turns at each size, so that both have the same machine.
+    // Carriers take turns at each size, so that all have the same machine.
     for (const workers of counts)
       for (const [name, carrier] of Object.entries(carriers))
         rows.push(await measure({ cluster, name, carrier, workers, runs }))
@@ -71,7 +61,16 @@ export async function scaleWorkers({ quick }) {
 
 async function measure({ cluster, name, carrier, workers, runs }) {
   const url = await createDatabase(cluster, `${name}_${workers}`)
-  const { children, close } = await openProcesses(url, carrier.processes(workers))
+  const queue = name === 'restate' ? await startQueue(workers) : undefined
+  try {
+    return await measureOpened({ url, queue, name, carrier, workers, runs })
+  } finally {
+    await queue?.stop()
+  }
+}
+
+async function measureOpened({ url, queue, name, carrier, workers, runs }) {
+  const { children, close } = await openProcesses(url, carrier.processes(workers), queue)
   const askers = children.slice(0, carrier.askers ?? workers)
   const ask = async (count) =>
     Promise.all(
@@ -91,13 +90,19 @@ async function measure({ cluster, name, carrier, workers, runs }) {
   await ask(100)
   const before = {
     server: await serverTime(database),
+    queue: queue?.cpuMs(),
     cpu: await cpu(),
     storage: await readStorage(database),
   }
   const began = performance.now()
   const answers = await ask(runs)
   const tookMs = performance.now() - began
-  const after = { server: await serverTime(database), cpu: await cpu(), storage: await readStorage(database) }
+  const after = {
+    server: await serverTime(database),
+    queue: queue?.cpuMs(),
+    cpu: await cpu(),
+    storage: await readStorage(database),
+  }
   await database.end()
   await close()
   const per = (key) => (after.storage[key] - before.storage[key]) / runs
@@ -109,6 +114,7 @@ async function measure({ cluster, name, carrier, workers, runs }) {
     overheadMs: tookMs / (runs * nodeCount),
     cpuMs: (after.cpu - before.cpu) / (runs * nodeCount),
     serverMs: (after.server - before.server) / runs,
+    ...(queue && { queueMs: (after.queue - before.queue) / runs }),
     acceptP99: percentile(
       answers.flatMap(({ accepts }) => accepts.filter((each) => each !== undefined && each !== null)),
       0.99,
@@ -120,28 +126,7 @@ async function measure({ cluster, name, carrier, workers, runs }) {
 /** Processor milliseconds of all processes of the database so far; not a number where there is no /proc. */
 async function serverTime(database) {
   const { rows } = await database.query('select pg_backend_pid() as pid')
-  try {
-    const parent = readProcess(rows[0].pid).parent
-    const children = readdirSync('/proc').filter((name) => /^[0-9]+$/.test(name))
-    const times = children.map((pid) => readProcess(pid)).filter((each) => each?.parent === parent)
-    const ended = readProcess(parent)
-    return ended.endedMs + times.reduce((sum, { ownMs }) => sum + ownMs, 0)
-  } catch {
-    return Number.NaN
-  }
-}
-
-/** Fields of proc(5); a tick is 10 ms. */
-function readProcess(pid) {
-  try {
-    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1].split(' ')
-    const tickMs = 10
-    const [own, ended] = [11, 13].map((at) => (Number(fields[at]) + Number(fields[at + 1])) * tickMs)
-    return { parent: Number(fields[1]), ownMs: own, endedMs: ended }
-  } catch {
-    // It has ended meanwhile.
-    return undefined
-  }
+  return familyMs(familyOf(rows[0].pid))
 }
 
 /** Of the whole database: bytes of tables and indexes, bytes of the log, commits and rows written so far. */
@@ -171,17 +156,19 @@ export function showScaleWorkers({ busy, runs, lanes: atOnce, rows, storage }) {
       'time per node',
       'processor per node',
       'of PostgreSQL per run',
+      'of Restate per run',
       'LangGraph takes',
       'of processor',
       'accepted (p99)',
     ],
-    rows.map(({ name, title, workers, runsPerSecond, overheadMs, cpuMs, serverMs, acceptP99 }) => [
+    rows.map(({ name, title, workers, runsPerSecond, overheadMs, cpuMs, serverMs, queueMs, acceptP99 }) => [
       title,
       workers,
       runsPerSecond.toFixed(0),
       ms(overheadMs),
       ms(cpuMs),
       ms(serverMs),
+      queueMs === undefined ? '' : ms(queueMs),
       name === 'langgraph' ? '' : times(peer(workers)?.overheadMs, overheadMs),
       name === 'langgraph' ? '' : times(peer(workers)?.cpuMs, cpuMs),
       acceptP99 === undefined ? '–' : ms(acceptP99),

@@ -7788,6 +7788,9 @@ export interface operations {
                             host?: string;
                             pid?: number;
                             version?: string;
+                            labels?: {
+                                [key: string]: string;
+                            };
                             active: number;
                             /** Format: date-time */
                             startedAt: string;

@@ -5,6 +5,7 @@
 import { ProvisoError } from '../base/errors/error.ts'
 import type { Json } from '../base/json.ts'
 import type { Clock } from '../base/time/clock.ts'
+import type { Labels } from '../domain/placement.ts'
 import type { DocumentRow, Documents } from '../domain/ports/documents.ts'
 import type { QueueStatus, Store } from '../domain/ports/store.ts'
 import type { OpenCircuit } from './limits/circuits.ts'
@@ -16,6 +17,8 @@ export interface ProcessInfo {
   readonly host: string
   readonly pid: number
   readonly version: string
+  /** It executes also the runs whose placement has no other labels. Absent: none. */
+  readonly labels?: Labels
   /** Runs that it executes. */
   readonly active: number
   /** Capabilities and models that it does not call for a while; absent: none. */

@@ -184,6 +184,39 @@ describe('proviso serve', () => {
     expect(await second.ended).toBe(0)
   })
 
+  it('executes the runs of a placement if it has the labels: by proviso.toml, a variable or a flag', async () => {
+    const placed = (region: string) => {
+      const { envelope, draft } = run('quick')
+      return { envelope: { ...envelope, constraints: { placement: { region } } }, draft }
+    }
+    const toml = file('labels.toml', '[placement]\nlabels = ["region=eu", "gpu=yes"]\n')
+    const first = await serve(['--dev', '--use', agentsFile(), '--config', toml])
+    const status = async (address: string, runId: string) => {
+      const page = await (await fetch(`${address}${api}/runs/${runId}`)).json()
+      return (page as { run: { status: string } }).run.status
+    }
+    const begin = async (region: string) => {
+      const begun = await first.call(`${api}/runs`, placed(region))
+      return ((await begun.json()) as { runId: string }).runId
+    }
+    const [here, there, last] = [await begin('eu'), await begin('us'), await begin('ap')]
+    await expect.poll(() => status(first.address, here), { timeout: 10_000 }).toBe('completed')
+    const shown = await proviso(['status', '--store', first.store])
+    expect(shown.stdout).toContain('region=eu,gpu=yes')
+    first.child.kill('SIGTERM')
+    expect(await first.ended).toBe(0)
+    const onStore = (args: readonly string[], env = {}) =>
+      serve(['--dev', '--use', agentsFile(), '--config', toml, ...args, '--store', first.store], env)
+    const second = await onStore([], { PROVISO_LABELS: 'region=us' })
+    await expect.poll(() => status(second.address, there), { timeout: 10_000 }).toBe('completed')
+    expect(await status(second.address, last)).not.toBe('completed')
+    second.child.kill('SIGTERM')
+    expect(await second.ended).toBe(0)
+    const third = await onStore(['--labels', 'region=ap'], { PROVISO_LABELS: 'region=us' })
+    await expect.poll(() => status(third.address, last), { timeout: 10_000 }).toBe('completed')
+    await expect(onStore(['--labels', 'region'])).rejects.toThrow(/placement\.labels/)
+  })
+
   it('refuses to start where no caller could authenticate, and says what to do', async () => {
     const store = `sqlite:${pathInFolder(`serve-${++stores}.db`)}`
     const none = await proviso(['serve', '--port', '0', '--store', store], { env: { FLEX_TOKEN: undefined } })

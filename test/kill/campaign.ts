@@ -52,9 +52,10 @@ export interface CampaignResult {
   readonly lost: number
   readonly duplicated: number
   readonly reexecuted: number
-  /** From the start of the next process to its first attempt in the journal; the same without loading its code. */
+  /** From the start of the next process to its first attempt in the journal. */
   readonly recoveryMs: Quantiles
-  readonly afterLoadMs: Quantiles
+  /** What that time consists of, and the processor time of the process in it. */
+  readonly recoveryParts: Readonly<Record<'load' | 'open' | 'create' | 'resume' | 'processor', Quantiles>>
   readonly leaseMs: number | 'default'
   readonly violations: readonly {
     readonly trial: number
@@ -124,7 +125,13 @@ export async function runCampaign(options: CampaignOptions): Promise<CampaignRes
     duplicated: sum(({ duplicated }) => duplicated),
     reexecuted: sum(({ reexecuted }) => reexecuted),
     recoveryMs: quantiles(recoveries.map(({ ms }) => ms)),
-    afterLoadMs: quantiles(recoveries.map(({ afterLoadMs }) => afterLoadMs)),
+    recoveryParts: {
+      load: quantiles(recoveries.map(({ loadedMs }) => loadedMs)),
+      open: quantiles(recoveries.map(({ loadedMs, openedMs }) => openedMs - loadedMs)),
+      create: quantiles(recoveries.map(({ openedMs, createdMs }) => createdMs - openedMs)),
+      resume: quantiles(recoveries.map(({ createdMs, ms }) => ms - createdMs)),
+      processor: quantiles(recoveries.map(({ cpuMs }) => cpuMs)),
+    },
     leaseMs: options.leaseMs ?? 'default',
     violations: done.flatMap(({ index, trial: { deaths, violations } }) =>
       violations.map((message) => ({ trial: index, deaths, message })),

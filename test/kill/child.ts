@@ -39,8 +39,10 @@ const mark = (call: Effect) => {
   boundaries.pass(`call:after ${call.nodeId}`)
 }
 
-const loaded = performance.now()
+const loadedMs = performance.now()
 const inner = await openStore(task, boundaries)
+const openedMs = performance.now()
+let createdMs: number | undefined
 const steps = watchSteps()
 const store = watchResumption(
   withBoundaries(inner, boundaries, { acknowledged: (line) => acknowledged.write(line) }),
@@ -53,6 +55,7 @@ const app = await createApp({
   ...(task.leaseMs !== undefined && { leaseMs: task.leaseMs }),
   onCrash: (runId, cause) => say({ kind: 'crash', runId, message: String(cause) }),
 })
+createdMs = performance.now()
 const stopAnswering = answerAsks(app, task)
 await Promise.all(
   task.runIds.map(async (runId) => {
@@ -122,7 +125,10 @@ function watchResumption(store: Store): Store {
         append.events.some(({ type }) => type === 'attempt_start')
       ) {
         isReported = true
-        say({ kind: 'resumed', ms: performance.now(), loadedMs: loaded })
+        const ms = performance.now()
+        const { user, system } = process.cpuUsage()
+        const cpuMs = (user + system) / 1_000
+        say({ kind: 'resumed', ms, loadedMs, openedMs, createdMs: createdMs ?? ms, cpuMs })
       }
       return result
     },

@@ -16,9 +16,21 @@ export interface ChildTask {
   readonly progress?: boolean
 }
 
+/** The first attempt of this process is in the journal; times since its start, and the processor time until then. */
+export interface Resumption {
+  readonly kind: 'resumed'
+  readonly ms: number
+  /** The code was loaded. */
+  readonly loadedMs: number
+  /** The store was open. */
+  readonly openedMs: number
+  /** The app was created. */
+  readonly createdMs: number
+  readonly cpuMs: number
+}
+
 export type ChildReport =
-  /** The first attempt of this process is in the journal, this long after its start; its code was loaded after `loadedMs`. */
-  | { readonly kind: 'resumed'; readonly ms: number; readonly loadedMs: number }
+  | Resumption
   | { readonly kind: 'progress'; readonly runId: string; readonly seq: number }
   /** A run could not continue; it is claimed again later. */
   | { readonly kind: 'crash'; readonly runId: string; readonly message: string }

@@ -8,7 +8,8 @@ export function describeCampaign(result: CampaignResult): string {
     `${store}: ${kills} kills over ${runs} runs (seed ${seed}), ${result.killsPerMinute} kills/min`,
     `boundaries: ${share(first)} in first lives (${first.kills} kills), ${share(recovery)} in recoveries (${recovery.kills} kills); ${result.timed} kills at any moment`,
     `lost ${result.lost}, duplicated ${result.duplicated}, re-executed calls ${result.reexecuted} (at least once, under the same key)`,
-    `recovery from process start to first attempt: ${quantiles(recoveryMs)}; without loading the code: ${quantiles(result.afterLoadMs)} (n=${recoveryMs.count}, lease ${result.leaseMs === 'default' ? '15 s' : `${result.leaseMs} ms`})`,
+    `recovery from process start to first attempt: ${quantiles(recoveryMs)} (n=${recoveryMs.count}, lease ${result.leaseMs === 'default' ? '15 s' : `${result.leaseMs} ms`})`,
+    `of that, p50 / p99: ${describeParts(result.recoveryParts)}`,
   ]
   if (first.untried + recovery.untried > 0)
     lines.push(
@@ -29,6 +30,19 @@ export function describeCampaign(result: CampaignResult): string {
       `  again: npm run kill -- --store ${store} --seed ${seed} --trial ${trial} --deaths "${deaths.join(', ')}"`,
     )
   return lines.join('\n')
+}
+
+const parts = {
+  load: 'start of Node and loading the code',
+  open: 'opening the store',
+  create: 'creating the app',
+  resume: 'claiming a run and starting its attempt',
+  processor: 'processor time in all',
+} as const
+
+function describeParts(found: CampaignResult['recoveryParts']): string {
+  const names = Object.keys(parts) as (keyof typeof parts)[]
+  return names.map((name) => `${parts[name]} ${found[name].p50} / ${found[name].p99} ms`).join(', ')
 }
 
 const share = ({ covered, known }: Coverage) => `${covered} of ${known}`

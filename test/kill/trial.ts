@@ -7,7 +7,7 @@ import type { Json, Store } from '../../src/index.ts'
 import { checkRuns, type Verdict } from './check.ts'
 import { type Acknowledged, type Effect, readLog } from './effects.ts'
 import { type Life, live } from './life.ts'
-import type { ChildReport, ChildTask } from './messages.ts'
+import type { ChildReport, ChildTask, Resumption } from './messages.ts'
 
 /** How a process of the trial dies: at the first of these crash points, or from outside after a time. */
 export type Death = { readonly points: readonly string[] } | { readonly afterMs: number }
@@ -29,18 +29,12 @@ export interface TrialOptions {
   readonly progress?: boolean
 }
 
-/** Milliseconds to the first attempt in the journal: from the start of the process, and without loading its code. */
-export interface Recovery {
-  readonly ms: number
-  readonly afterLoadMs: number
-}
-
 export interface Trial extends Verdict {
   readonly kills: number
   /** Each death as a crash point or a time, in the form that `--deaths` takes. */
   readonly deaths: readonly string[]
   /** One for each process after a death that started an attempt. */
-  readonly recoveries: readonly Recovery[]
+  readonly recoveries: readonly Resumption[]
 }
 
 /** The output of an undisturbed run. */
@@ -112,11 +106,7 @@ function judge(lives: readonly Lived[]): Pick<Trial, 'kills' | 'deaths' | 'recov
     ),
     recoveries: lives
       .slice(1)
-      .flatMap(({ reports }) =>
-        reports.flatMap((report) =>
-          report.kind === 'resumed' ? [{ ms: report.ms, afterLoadMs: report.ms - report.loadedMs }] : [],
-        ),
-      ),
+      .flatMap(({ reports }) => reports.flatMap((report) => (report.kind === 'resumed' ? [report] : []))),
   }
 }
 

@@ -39,7 +39,10 @@ export interface FleetCampaignResult {
   readonly doubled: number
   /** Asks with two accepted replies. */
   readonly doubleReplies: number
-  /** From the death of a worker to the next event of the runs it was executing, while nothing else was killed. */
+  /**
+   * From the death of a worker to the next event of the runs it was executing, while nothing else was down that they need:
+   * on Restate any other part, on leases PostgreSQL when the lease ended.
+   */
   readonly pickUpMs: Quantiles
   /** The same for all of these runs, also if other parts were killed meanwhile. */
   readonly anyPickUpMs: Quantiles
@@ -65,6 +68,8 @@ interface Death {
 /** Between two kills, in milliseconds. */
 const pause = { least: 1_000, most: 2_500 } as const
 const drainMs = 180_000
+/** How long a part that was killed is away. */
+const restartMs = 1_000
 
 export async function runFleetCampaign(options: FleetCampaignOptions): Promise<FleetCampaignResult> {
   const fleet = await startFleet({ ...options, nodes: options.queue === 'local' ? 0 : options.nodes })
@@ -189,7 +194,7 @@ async function judge({ store, fleet, load, deaths, unfinished, options }: Eviden
     doubled += countDoubled(events)
   }
   const doubleReplies = [...load.accepted.values()].filter((count) => count > 1).length
-  const pickUps = findPickUps(fleet, journals, deaths)
+  const pickUps = findPickUps({ fleet, journals, deaths, queue: options.queue })
   const kills = Object.fromEntries(
     targets.map((target) => [target, deaths.filter((death) => death.target === target).length]),
   ) as FleetCampaignResult['kills']
@@ -213,11 +218,23 @@ function countDoubled(events: readonly JournalEvent[]): number {
 }
 
 /** The runs in whose `slow` step a worker was killed, and how long the next event took. */
-function findPickUps(
-  fleet: Fleet,
-  journals: ReadonlyMap<string, readonly JournalEvent[]>,
-  deaths: readonly Death[],
-) {
+function findPickUps({
+  fleet,
+  journals,
+  deaths,
+  queue,
+}: {
+  readonly fleet: Fleet
+  readonly journals: ReadonlyMap<string, readonly JournalEvent[]>
+  readonly deaths: readonly Death[]
+  readonly queue: QueueMode
+}) {
+  // Others die while a lease runs out, and do not delay its end.
+  const disturbs = (other: Death, at: number, until: number) =>
+    other.at < until &&
+    (queue === 'restate'
+      ? other.at > at - restartMs
+      : other.target === 'postgres' && other.at > until - restartMs)
   const calls = fleet.effects().filter(({ said }) => said === 'slow')
   return deaths.flatMap(({ pid, at }, nth) =>
     calls.flatMap((call) => {
@@ -233,9 +250,7 @@ function findPickUps(
       if (end !== undefined && end.at < at) return []
       const next = events.find((event) => event.at >= at)
       if (next === undefined) return []
-      const isDisturbed = deaths.some(
-        (other, index) => index !== nth && other.at > at - 1_000 && other.at < next.at,
-      )
+      const isDisturbed = deaths.some((other, index) => index !== nth && disturbs(other, at, next.at))
       return [{ ms: next.at - at, isDisturbed }]
     }),
   )

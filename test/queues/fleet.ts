@@ -39,7 +39,14 @@ export interface StartOptions {
   /** Default: that of the fleet. */
   readonly queue?: QueueMode
   readonly args?: readonly string[]
+  readonly env?: Environment
+  /** The path of the command. Default: the build in this folder. */
+  readonly main?: string
+  /** In front of this worker. Default: the balancer of the fleet. */
+  readonly balancer?: Balancer
 }
+
+type Environment = Readonly<Record<string, string>>
 
 export interface Fleet {
   readonly postgres: Cluster
@@ -67,19 +74,21 @@ export interface FleetOptions {
   readonly leaseMs?: number
   /** The module with the capabilities. Default: that of the process tests. */
   readonly use?: string
+  /** Environment variables of the Restate server. */
+  readonly restateSettings?: Environment
 }
 
 const api = '/api/v1/flex'
 
 export async function startFleet(options: FleetOptions): Promise<Fleet> {
-  const { root, queue, nodes = queue === 'local' ? 0 : 1, leaseMs } = options
+  const { root, queue, nodes = queue === 'local' ? 0 : 1, leaseMs, restateSettings } = options
   const folder = mkdtempSync(join(tmpdir(), 'proviso-fleet-'))
   const effectsFile = join(folder, 'effects')
   const closing: (() => unknown)[] = [() => rmSync(folder, { recursive: true, force: true })]
   const children = new Set<ChildProcessWithoutNullStreams>()
   const postgres = await startPostgres()
   closing.push(() => postgres.stop())
-  const restate = nodes === 0 ? [] : await startCluster(nodes)
+  const restate = nodes === 0 ? [] : await startCluster(nodes, restateSettings)
   closing.push(() => Promise.all(restate.map((node) => node.stop())))
   const [balancer, ingress, admin] = await Promise.all([startBalancer(), startBalancer(), startBalancer()])
   for (const each of [balancer, ingress, admin]) closing.push(() => each.close())
@@ -88,8 +97,11 @@ export async function startFleet(options: FleetOptions): Promise<Fleet> {
     admin.add(Number(new URL(node.admin).port))
   }
 
-  const spawnCommand = (args: readonly string[], mode: QueueMode = queue) => {
-    const child = spawn(process.execPath, [join(root, 'dist/cli/main.js'), ...args, '--queue', mode], {
+  const spawnCommand = (
+    args: readonly string[],
+    { queue: mode = queue, env = {}, main = join(root, 'dist/cli/main.js') }: StartOptions,
+  ) => {
+    const child = spawn(process.execPath, [main, ...args, '--queue', mode], {
       env: {
         ...process.env,
         NO_COLOR: '1',
@@ -99,6 +111,7 @@ export async function startFleet(options: FleetOptions): Promise<Fleet> {
         PROVISO_RESTATE_INGRESS: ingress.url,
         PROVISO_RESTATE_ADMIN: admin.url,
         PROVISO_RESTATE_ADDRESS: balancer.url,
+        ...env,
       },
     })
     children.add(child)
@@ -112,17 +125,20 @@ export async function startFleet(options: FleetOptions): Promise<Fleet> {
     restate,
     balancer,
     ingress: ingress.url,
-    async startWorker({ queue: mode = queue, args = [] } = {}) {
+    async startWorker(started = {}) {
+      const { queue: mode = queue, args = [], balancer: front = balancer } = started
       const port = await freePort()
-      if (mode === 'restate') balancer.add(port)
+      if (mode === 'restate') front.add(port)
       const lease = leaseMs === undefined ? [] : ['--lease', String(leaseMs)]
       const given = ['worker', ...use, ...lease, '--json', '--restate-port', String(port), ...args]
-      const child = spawnCommand(given, mode)
-      child.once('close', () => balancer.remove(port))
+      const env = { PROVISO_RESTATE_ADDRESS: front.url, ...started.env }
+      const child = spawnCommand(given, { ...started, env })
+      child.once('close', () => front.remove(port))
       return readWorker(child, port)
     },
-    async startApi({ queue: mode = queue, args = [] } = {}) {
-      const child = spawnCommand(['serve', '--dev', '--port', '0', '--no-execute', ...use, ...args], mode)
+    async startApi(started = {}) {
+      const args = ['serve', '--dev', '--port', '0', '--no-execute', ...use, ...(started.args ?? [])]
+      const child = spawnCommand(args, started)
       const { address, ended, stderr } = await listening(child)
       return {
         address,

@@ -5,7 +5,7 @@ import { addUseOption } from '../input/read-work.ts'
 import { readPort } from '../options/option-parsers.ts'
 import { addStoreOption } from '../options/store-option.ts'
 import type { ServeFlags } from '../serve/serve.ts'
-import { addQueueFlags, addSettingFlags } from '../serve/serve-settings.ts'
+import { addExecutionFlags, addSettingFlags } from '../serve/serve-settings.ts'
 
 const examples = `
 Authentication: tokens of the store (\`proviso token create\`), or FLEX_TOKEN for a server with one user. With --dev no token is
@@ -13,7 +13,7 @@ needed, and the server listens on loopback only.
 Agents: they register over HTTP and call back at PROVISO_PUBLIC_URL. List agents at private addresses in PROVISO_AGENT_HOSTS
 (with --dev, this machine is allowed).
 Shutdown: SIGTERM or Ctrl-C stops the server gracefully within ten seconds, a second signal immediately.
-Settings: flags override environment variables, and these override proviso.toml ([planner], [server], [queue], [retention], [catalog]);
+Settings: flags override environment variables, and these override proviso.toml ([planner], [server], [queue], [placement], [retention], [catalog]);
 \`proviso config --explain\` prints all of them. At start the server prints its planner, and each variable without effect.
 
 Examples:
@@ -37,7 +37,7 @@ export function addServeCommand(program: Command): void {
     .option('--dev', 'development mode: no token, loopback only')
     .option('--cors <origin>', 'allow this origin; repeatable (default: $PROVISO_CORS)', collect, [])
     .option('--config <file>', 'settings file (default: $PROVISO_CONFIG, else proviso.toml here or above)')
-  addSettingFlags(addQueueFlags(addStoreOption(addUseOption(command))))
+  addSettingFlags(addExecutionFlags(addStoreOption(addUseOption(command))))
     .addHelpText('after', examples)
     .action(async (flags: ServeFlags) => {
       // Lazy import: the server is large, and other commands do not need it.

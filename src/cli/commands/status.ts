@@ -1,5 +1,6 @@
 /** `proviso status`: queue, leases, stuck runs, asks and processes of a store. */
 import type { Command } from 'commander'
+import type { Labels } from '../../domain/placement.ts'
 import { readStatus, type SystemStatus } from '../../engine/status.ts'
 import { describeExitCodes, exitCode } from '../exit-codes.ts'
 import { addStoreOption, chooseServersStore, readStore } from '../options/store-option.ts'
@@ -61,9 +62,17 @@ function describe({
     parts.push(
       '',
       table(
-        ['PROCESS', 'ROLE', 'RUNS', 'SEEN', 'UP', 'VERSION', 'STATE'],
-        processes.map(({ owner, role, active, seenAt, startedAt, version, isAlive }) => [
-          ...[owner, role, String(active), `${age(seenAt)} ago`, age(startedAt), version],
+        ['PROCESS', 'ROLE', 'LABELS', 'RUNS', 'SEEN', 'UP', 'VERSION', 'STATE'],
+        processes.map(({ owner, role, labels = {}, active, seenAt, startedAt, version, isAlive }) => [
+          ...[
+            owner,
+            role,
+            describeLabels(labels),
+            String(active),
+            `${age(seenAt)} ago`,
+            age(startedAt),
+            version,
+          ],
           isAlive ? 'alive' : 'silent',
         ]),
       ),
@@ -110,4 +119,10 @@ function describe({
       ),
     )
   return parts.join('\n')
+}
+
+function describeLabels(labels: Labels): string {
+  return Object.entries(labels)
+    .map(([name, value]) => `${name}=${value}`)
+    .join(',')
 }

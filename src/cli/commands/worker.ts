@@ -1,11 +1,10 @@
 /** `proviso worker`: executes the runs of a store until it receives a stop signal. */
-import { type Command, InvalidArgumentError } from 'commander'
-import { type Labels, labelPattern, mostLabels } from '../../domain/placement.ts'
+import type { Command } from 'commander'
 import { describeExitCodes } from '../exit-codes.ts'
 import { addUseOption } from '../input/read-work.ts'
 import { duration, wholeNumber } from '../options/option-parsers.ts'
 import { addStoreOption } from '../options/store-option.ts'
-import { addQueueFlags } from '../serve/serve-settings.ts'
+import { addExecutionFlags } from '../serve/serve-settings.ts'
 import type { WorkerFlags } from '../serve/worker.ts'
 
 const examples = `
@@ -32,11 +31,6 @@ export function addWorkerCommand(program: Command): void {
       'of the modules of --use, only these capabilities; separated by commas',
       list,
     )
-    .option(
-      '--labels <list>',
-      'execute also the runs whose placement has no other labels than these, such as region=eu,gpu=yes',
-      readLabels,
-    )
     .option('--concurrency <n>', 'attempts at once (default: 1000)', wholeNumber)
     .option(
       '--capability-concurrency <n>',
@@ -52,22 +46,13 @@ export function addWorkerCommand(program: Command): void {
     .option('--health-every <time>', 'pause between two health lines', duration, 60_000)
     .option('--config <file>', 'settings file (default: $PROVISO_CONFIG, else proviso.toml here or above)')
     .option('--json', 'print health lines as JSON')
-  addQueueFlags(addStoreOption(addUseOption(command)))
+  addExecutionFlags(addStoreOption(addUseOption(command)))
     .addHelpText('after', examples)
     .action(async (flags: WorkerFlags) => {
       // Lazy import: the app is large, and other commands do not need it.
       const { work } = await import('../serve/worker.ts')
       process.exitCode = await work(flags)
     })
-}
-
-function readLabels(text: string): Labels {
-  const pairs = list(text).map((label) => label.split('='))
-  const isValid = ([name = '', value = '', ...more]: readonly string[]) =>
-    more.length === 0 && labelPattern.test(name) && labelPattern.test(value)
-  if (pairs.length > mostLabels || !pairs.every(isValid))
-    throw new InvalidArgumentError(`Must be at most ${mostLabels} labels such as region=eu,gpu=yes.`)
-  return Object.fromEntries(pairs)
 }
 
 function list(text: string): readonly string[] {

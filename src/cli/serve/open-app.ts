@@ -55,7 +55,7 @@ interface OpenWith {
   /** What only the caller knows of the options. */
   readonly choose: (
     work: Work,
-  ) => Pick<AppOptions, 'claim' | 'limits' | 'labels' | 'pollMs' | 'leaseMs' | 'capabilities'>
+  ) => Pick<AppOptions, 'claim' | 'limits' | 'pollMs' | 'leaseMs' | 'capabilities'>
   /** In development, agents run on this machine and can call the server's own address. */
   readonly findAddress?: () => string | undefined
 }
@@ -94,11 +94,13 @@ export async function withApp(
       { dev: flags.dev === true, env, config, work, choice },
       findAddress,
     )
+    const { labels } = config.serve.placement
     const app = await createApp({
       untrustedSchemas: true,
       ...options,
       ...chosen,
       limits: { ...readFleetLimits(config), ...chosen.limits },
+      labels,
       store,
       queue,
       owner,
@@ -107,6 +109,8 @@ export async function withApp(
     })
     const announced = await announceProcess(store.records.documents, {
       ...{ owner, role, host: hostname(), pid: process.pid, version: version(), clock: systemClock },
+      // A process that executes no runs serves no placement.
+      ...(role !== 'api' && Object.keys(labels).length > 0 && { labels }),
       active: () => app.active,
       circuits: () => app.circuits(),
       onError: (cause) => reportCrash('', cause),

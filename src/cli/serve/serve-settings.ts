@@ -77,8 +77,14 @@ const flagTable: readonly FlagRow[] = [
   },
 ]
 
-/** Flags of `serve` and `worker` that choose the queue. */
-const queueFlagTable: readonly FlagRow[] = [
+/** Flags of `serve` and `worker`: which runs they execute, and which queue brings them. */
+const executionFlagTable: readonly FlagRow[] = [
+  {
+    flag: '--labels',
+    argument: '<list>',
+    key: 'placement.labels',
+    what: 'execute also the runs whose placement has no other labels than these, such as region=eu,gpu=yes (default: $PROVISO_LABELS)',
+  },
   {
     flag: '--queue',
     argument: '<mode>',
@@ -121,8 +127,8 @@ export function addSettingFlags(command: Command): Command {
   return addFlags(command, flagTable)
 }
 
-export function addQueueFlags(command: Command): Command {
-  return addFlags(command, queueFlagTable)
+export function addExecutionFlags(command: Command): Command {
+  return addFlags(command, executionFlagTable)
 }
 
 function addFlags(command: Command, table: readonly FlagRow[]): Command {
@@ -132,7 +138,7 @@ function addFlags(command: Command, table: readonly FlagRow[]): Command {
 
 /** Converts the flags that commander parsed to settings. */
 export function settingFlags(flags: Readonly<Record<string, unknown>>): readonly SettingFlag[] {
-  return [...flagTable, ...queueFlagTable].flatMap(({ flag, key }) => {
+  return [...flagTable, ...executionFlagTable].flatMap(({ flag, key }) => {
     const text = flags[camelName(flag)]
     return typeof text === 'string' ? [{ key, flag, text }] : []
   })

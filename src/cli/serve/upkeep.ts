@@ -70,7 +70,10 @@ export async function applyRetention(
 export async function recordSettings(store: Store, { settings }: Config): Promise<void> {
   const { operations } = store.records
   const now: Record<string, Json> = Object.fromEntries(
-    settings.filter(({ from }) => from !== 'default').map(({ key, value }) => [key, value as Json]),
+    settings
+      // Labels are of one process, and differ between those of a store.
+      .filter(({ key, from }) => from !== 'default' && key !== 'placement.labels')
+      .map(({ key, value }) => [key, value as Json]),
   )
   const [last] = await operations.list({ action: 'settings.changed', limit: 1 })
   const before = (last?.details['settings'] ?? {}) as Readonly<Record<string, Json>>

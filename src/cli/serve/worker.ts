@@ -1,7 +1,6 @@
 /** Runs `proviso worker`: executes the runs of a store and starts those of schedules, without an HTTP server. */
 import { ProvisoError } from '../../base/errors/error.ts'
 import { systemClock } from '../../base/time/clock.ts'
-import type { Labels } from '../../domain/placement.ts'
 import { createTenantQuota } from '../../server/index.ts'
 import { exitCode } from '../exit-codes.ts'
 import type { Work } from '../input/read-work.ts'
@@ -15,7 +14,6 @@ export interface WorkerFlags extends AppFlags {
   readonly concurrency?: number
   readonly capabilityConcurrency?: number
   readonly capabilities?: readonly string[]
-  readonly labels?: Labels
   readonly poll: number
   readonly lease?: number
   /** Pause between two health lines. */
@@ -33,11 +31,10 @@ export async function work(flags: WorkerFlags): Promise<number> {
 }
 
 function chooseOptions(flags: WorkerFlags, { capabilities }: Work) {
-  const { concurrency, capabilityConcurrency, lease, poll, labels } = flags
+  const { concurrency, capabilityConcurrency, lease, poll } = flags
   return {
     claim: 'all',
     pollMs: poll,
-    ...(labels && { labels }),
     ...(lease !== undefined && { leaseMs: lease }),
     limits: {
       ...(concurrency !== undefined && { process: concurrency }),

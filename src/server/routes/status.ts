@@ -42,6 +42,7 @@ const statusSchema = {
         host: text,
         pid: count,
         version: text,
+        labels: { type: 'object', additionalProperties: text },
         active: count,
         startedAt: time,
         seenAt: time,
@@ -105,8 +106,9 @@ function toStatusView({ now, queue, stuck, oldestAsk, processes, schedules, limi
     stuck: stuck.map(({ since, ...run }) => ({ ...run, since: iso(since) })),
     ...(oldestAsk && { oldestAsk: { ...oldestAsk, createdAt: iso(oldestAsk.createdAt) } }),
     limits: limits.map(({ rate, ...limit }) => ({ ...limit, ...(rate && { rate: { ...rate } }) })),
-    processes: processes.map(({ startedAt, seenAt, circuits, ...each }) => ({
+    processes: processes.map(({ startedAt, seenAt, circuits, labels, ...each }) => ({
       ...each,
+      ...(labels && { labels: { ...labels } }),
       ...(circuits && {
         circuits: circuits.map(({ until, ...circuit }) => ({ ...circuit, until: iso(until) })),
       }),
