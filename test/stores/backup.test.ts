@@ -1,11 +1,24 @@
 /** `proviso backup`, `restore` and `doctor` as an operator uses them: beside a server under load, after a loss. */
-import { copyFileSync, existsSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import {
+  copyFileSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Cluster, start } from '../../scripts/postgres.mjs'
 import { openPostgresStore } from '../../src/adapters/stores/postgres/postgres.ts'
 import { newRun } from '../../src/testing/stores/sample.ts'
 import { api } from '../server/support.ts'
-import { proviso, runCommand } from '../support.ts'
+import { proviso, root, runCommand } from '../support.ts'
 import { servedStores } from './served-store.ts'
 
 const { path, serve } = servedStores()
@@ -104,6 +117,74 @@ describe('a SQLite store', () => {
       stderr: expect.stringContaining('does not match its manifest'),
     })
     expect((await runCommand(['verify', ...store])).code).toBe(0)
+  })
+
+  it('is never the target of its backup, nor the source of its restore, by any name', async () => {
+    const file = path('own.db')
+    const store = ['--store', `sqlite:${file}`]
+    const server = await serve(file)
+    const runId = await server.complete()
+    symlinkSync(file, path('own-link.db'))
+    linkSync(file, path('own-hard.db'))
+    mkdirSync(path('own-folder'))
+    const names = ['own-link.db', 'own-hard.db', 'own-folder/../own.db']
+    const targets = [
+      file,
+      ...names.map(path),
+      ...['-wal', '-shm', '-anchor', '-writer'].map((end) => file + end),
+    ]
+    for (const to of [...targets, `${file}-secret-key`])
+      expect(await runCommand(['backup', '--to', to, '--force', ...store])).toEqual({
+        code: 2,
+        stdout: '',
+        stderr: expect.stringMatching(/Cannot write the backup to .*: .* is (the|a) .*store[^]*--to/),
+      })
+    for (const from of targets)
+      expect(await runCommand(['restore', '--from', from, '--force', ...store])).toMatchObject({
+        code: 2,
+        stderr: expect.stringContaining(`Cannot restore from ${from}: ${from} is the`),
+      })
+    expect(
+      (await runCommand(['backup', '--to', file, '--force', '--store', `sqlite:${path('own-link.db')}`]))
+        .code,
+    ).toBe(2)
+    await server.complete()
+    await server.kill('SIGTERM')
+    const again = await serve(file)
+    expect((await again.call(`${api}/runs/${runId}`)).status).toBe(200)
+    await again.kill('SIGTERM')
+    expect((await runCommand(['backup', '--to', file, '--force', ...store])).code).toBe(2)
+    expect((await runCommand(['verify', ...store])).code).toBe(0)
+  })
+
+  it('leaves nothing behind when it cannot be restored, and says why', async () => {
+    const file = path('refused.db')
+    const store = ['--store', `sqlite:${file}`]
+    const server = await serve(file)
+    await server.complete()
+    const backup = path('refused-backup.db')
+    expect((await runCommand(['backup', '--to', backup, ...store])).code).toBe(0)
+    const used = await runCommand(['restore', '--from', backup, '--force', ...store])
+    expect(used).toMatchObject({ code: 2, stderr: expect.stringContaining('writing to') })
+    expect(existsSync(`${file}.partial`)).toBe(false)
+    const nowhere = `sqlite:${path('no-such-folder')}/runs.db`
+    expect(await runCommand(['restore', '--from', backup, '--store', nowhere])).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/the folder does not exist\n +Create .*no-such-folder/),
+    })
+  })
+
+  it('says why the copy could not be written', async () => {
+    const file = path('unwritable.db')
+    const server = await serve(file)
+    await server.complete()
+    const command = [join(root, 'dist/cli/main.js'), 'backup', '--to', path('unwritten.db'), '--store']
+    // No file may have more than a kilobyte: the copy fails as on a full disk.
+    const limited = ['-c', 'ulimit -f 1; exec "$@"', 'sh', process.execPath, ...command, `sqlite:${file}`]
+    const { status, stderr } = spawnSync('sh', limited, { encoding: 'utf8' })
+    expect(stderr).toMatch(/Cannot back up .*: .*(full|I\/O)/)
+    expect(status).toBe(2)
+    expect(existsSync(path('unwritten.db.partial'))).toBe(false)
   })
 
   it('is examined by doctor', async () => {

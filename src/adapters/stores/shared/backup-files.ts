@@ -17,6 +17,9 @@ import type { BackupManifest, BackupOptions } from './operation-types.ts'
 const toManifestPath = (backup: string) => `${backup}.manifest.json`
 /** Name of a file until it is complete. */
 export const toPartialPath = (path: string) => `${path}.partial`
+/** All files that writing a backup replaces. */
+export const toWrittenPaths = (to: string) =>
+  [to, toManifestPath(to)].flatMap((path) => [path, toPartialPath(path)])
 
 export async function hashFile(path: string, onBytes: (done: number) => void = () => {}): Promise<string> {
   const sum = createHash('sha256')

@@ -1,8 +1,9 @@
 /** Operations for operators on a SQLite file: inspection, backup and restore. */
 
 import { chmodSync, copyFileSync, existsSync, renameSync, rmSync, statSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { Worker } from 'node:worker_threads'
-import { ProvisoError } from '../../../../base/errors/error.ts'
+import { ProvisoError, toErrorMessage } from '../../../../base/errors/error.ts'
 import {
   assertFree,
   checkBackup,
@@ -11,6 +12,7 @@ import {
   syncFile,
   syncFolder,
   toPartialPath,
+  toWrittenPaths,
 } from '../../shared/backup-files.ts'
 import type {
   BackupManifest,
@@ -25,6 +27,7 @@ import { type AnchorContent, getFileMode, readAnchor, setAnchorAside, toAnchorPa
 import { readChain } from '../files/commit-chain.ts'
 import { lockWriter, openSqliteStore } from '../sqlite.ts'
 import { parseSqliteAddress, type SqliteFile } from '../sqlite-address.ts'
+import { assertNotOfStore } from './assert-not-of-store.ts'
 import { inspectSqlite } from './inspect-sqlite.ts'
 
 function toFile(address: string): SqliteFile {
@@ -53,6 +56,11 @@ const reportMs = 250
  */
 async function backupSqlite({ path, driver }: SqliteFile, options: BackupOptions): Promise<BackupResult> {
   const { to, dryRun = false, onProgress } = options
+  assertNotOfStore(path, {
+    files: toWrittenPaths(to),
+    problem: `Cannot write the backup to ${to}`,
+    hint: 'Pass another file with --to',
+  })
   assertFree(options)
   const store = await openSqliteStore({ path, driver, readOnly: true })
   const anchor = await store.checkAnchor?.().finally(() => store.close())
@@ -76,7 +84,9 @@ async function backupSqlite({ path, driver }: SqliteFile, options: BackupOptions
     rmSync(partial, { force: true })
     throw ProvisoError.is(cause)
       ? cause
-      : new ProvisoError('store/unavailable', `Cannot back up ${path} to ${to}: ${String(cause)}`, { cause })
+      : new ProvisoError('store/unavailable', `Cannot back up ${path} to ${to}: ${toErrorMessage(cause)}`, {
+          cause,
+        })
   } finally {
     clearInterval(timer)
   }
@@ -87,9 +97,14 @@ const copySource = `
   const { workerData: { driver, from, to } } = require('node:worker_threads')
   const loaded = require(driver.module)
   const Database = driver.member ? loaded[driver.member] : loaded
-  const database = new Database(from, { timeout: 30000 })
-  database.prepare('vacuum into ?').run(to)
-  database.close()
+  try {
+    const database = new Database(from, { timeout: 30000 })
+    database.prepare('vacuum into ?').run(to)
+    database.close()
+  } catch (cause) {
+    // The errors of a driver lose their message between threads.
+    throw new Error(String(cause?.message ?? cause))
+  }
 `
 
 function copyDatabase({ path: from, driver: name }: SqliteFile, to: string): Promise<void> {
@@ -135,6 +150,15 @@ async function describeCopy({ path: copy, driver }: SqliteFile): Promise<BackupM
 /** Restores a backup of a SQLite file. The files of a store that is replaced are kept under another name. */
 async function restoreSqlite({ path, driver }: SqliteFile, options: RestoreOptions): Promise<RestoreResult> {
   const { from, force = false, dryRun = false, onProgress } = options
+  assertNotOfStore(path, {
+    files: [from],
+    problem: `Cannot restore from ${from}`,
+    hint: 'Pass the file of a backup with --from',
+  })
+  if (!existsSync(dirname(path)))
+    throw new ProvisoError('option/invalid', `Cannot restore to ${path}: the folder does not exist`, {
+      hint: `Create ${dirname(path)}`,
+    })
   const manifest = await checkBackup(from, 'sqlite', (done, total) =>
     onProgress?.({ done, total, unit: 'bytes' }),
   )
@@ -148,23 +172,37 @@ async function restoreSqlite({ path, driver }: SqliteFile, options: RestoreOptio
   const result = { manifest, dryRun, ...(newerCommits !== undefined && { newerCommits }) }
   if (dryRun) return result
   const partial = toPartialPath(path)
-  copyFileSync(from, partial)
-  syncFile(partial)
   const suffix = `before-restore-${Date.now()}`
-  // Only while no process writes to the file.
+  // Only while no process writes to the file. The lock creates a missing file.
   const unlock = lockWriter(path, openWith[driver])
+  let isReplaced = isThere
   try {
+    copyBackup(from, partial)
     if (isThere) putAside(path, suffix)
     if (anchor !== undefined) setAnchorAside(toAnchorPath(path), Date.now())
     for (const end of ['-wal', '-shm']) rmSync(path + end, { force: true })
     renameSync(partial, path)
+    isReplaced = true
     syncFolder(path)
   } finally {
     rmSync(partial, { force: true })
+    if (!isReplaced) rmSync(path, { force: true })
     unlock()
   }
   await compareRestored({ path, driver }, manifest)
   return { ...result, ...(isThere && { keptAs: `${path}-${suffix}` }) }
+}
+
+function copyBackup(from: string, to: string): void {
+  try {
+    copyFileSync(from, to)
+    syncFile(to)
+  } catch (cause) {
+    throw new ProvisoError('store/unavailable', `Cannot copy ${from} to ${to}: ${toErrorMessage(cause)}`, {
+      hint: 'Check the free space and the rights of the folder',
+      cause,
+    })
+  }
 }
 
 function putAside(path: string, suffix: string): void {
