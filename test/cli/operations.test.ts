@@ -294,6 +294,49 @@ it('secrets reseal encrypts the secrets of runs again, so that the previous key 
   expect(tablesWith(path, `[sealed:v1.${newId}.`)).toContain('flex_events')
 })
 
+it('secrets reseal reports what is sealed with a key that it does not have', async () => {
+  const { path, cli } = newStore()
+  const [lost, next] = ['c7', 'd8'].map((byte) => byte.repeat(32)) as [string, string]
+  const lostId = readSecretKey(lost).id
+  for (const [name, key, inputs] of [
+    ['small', lost, { password: 'planted-password-2' }],
+    ['large', lost, { password: 'planted-password-3', notes: Array(900).fill('tea tea tea') }],
+    ['new', next, { password: 'planted-password-4', text: '[sealed:v1.0a1b2c3d.short]' }],
+  ] as const) {
+    const content = file(`operations-${stores}-${name}.json`, runFile({ envelope: { inputs } }))
+    const ran = await cli(['run', content, '--run-id', name], { env: { PROVISO_SECRET_KEY: key } })
+    expect(ran).toMatchObject({ code: 0 })
+  }
+  const store = await openStore(`sqlite:${path}`)
+  const sealed = openSealed(store, readEnv({ PROVISO_SECRET_KEY: lost }))
+  await sealed.records.once.take('a response', { body: { password: 'planted-5' }, keepMs: 600_000 })
+  await store.close()
+  const env = { PROVISO_SECRET_KEY: next }
+  for (const flags of [['--dry-run'], []]) {
+    const printed = await cli(['secrets', 'reseal', ...flags], { env })
+    expect(printed).toMatchObject({ code: 3, stdout: expect.not.stringContaining('No run needs') })
+    expect(printed.stderr).toContain(
+      `key ${lostId}  sealed 2 runs and 1 stored response, and is not configured`,
+    )
+    expect(printed.stderr).toContain('PROVISO_SECRET_KEY_PREVIOUS')
+  }
+  const { stdout } = await cli(['secrets', 'reseal', '--dry-run', '--json'], { env })
+  expect(JSON.parse(stdout)).toMatchObject({ unknownKeys: [{ keyId: lostId, runs: 2, rows: 1 }] })
+  const both = { ...env, PROVISO_SECRET_KEY_PREVIOUS: lost }
+  expect(await cli(['secrets', 'reseal'], { env: both })).toMatchObject({ code: 0 })
+})
+
+it('secrets reseal counts with the key file alone', async () => {
+  const { path, cli } = newStore()
+  const content = runFile({ envelope: { inputs: { password: 'planted-password-6' } } })
+  expect((await cli(['run', file(`operations-${stores}-file.json`, content)])).code).toBe(0)
+  expect(existsSync(`${path}-secret-key`)).toBe(true)
+  expect(await cli(['secrets', 'reseal', '--dry-run'])).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining('No run needs a previous key'),
+  })
+})
+
 it('prune --policy applies the most specific rule, says what each would delete, and is recorded', async () => {
   const { path, cli, json, run } = newStore()
   expect((await run('done', runFile())).code).toBe(0)

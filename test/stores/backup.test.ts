@@ -137,7 +137,7 @@ describe('a SQLite store', () => {
       expect(await runCommand(['backup', '--to', to, '--force', ...store])).toEqual({
         code: 2,
         stdout: '',
-        stderr: expect.stringMatching(/Cannot write the backup to .*: .* is (the|a) .*store[^]*--to/),
+        stderr: expect.stringMatching(/Cannot write the backup to .*: .* is (the|a) .*store[\s\S]*--to/),
       })
     for (const from of targets)
       expect(await runCommand(['restore', '--from', from, '--force', ...store])).toMatchObject({

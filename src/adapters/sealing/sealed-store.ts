@@ -130,6 +130,7 @@ async function resealRuns(
       ...request,
       dryRun,
       beginnings: seal.previousBeginnings(),
+      knownKeys: seal.keyIds(),
       replace(runId, reference) {
         const opened = seal.open(runId, reference)
         return opened === undefined ? reference : seal.seal(runId, opened)

@@ -18,6 +18,8 @@ export interface ValueSeal {
   open(owner: string, reference: string): string | undefined
   /** How references begin that a previous key has made. */
   previousBeginnings(): readonly string[]
+  /** Ids of all known keys. */
+  keyIds(): readonly string[]
 }
 
 interface Derived {
@@ -51,6 +53,7 @@ export function createValueSeal(keys: (isSealing: boolean) => readonly SecretKey
       derive(false)
         .slice(1)
         .map(({ id }) => `[sealed:v1.${id}.`),
+    keyIds: () => derive(false).map(({ id }) => id),
   }
 }
 

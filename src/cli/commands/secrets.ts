@@ -1,7 +1,7 @@
 /** `proviso secrets`: groups the commands about the encrypted secrets of agents and runs. */
 import type { Command } from 'commander'
 import { openSealed, readKeyFile, readSecretKeys } from '../../app.ts'
-import type { ResealedRuns } from '../../domain/ports/store.ts'
+import type { ResealedRuns, UnknownKey } from '../../domain/ports/store.ts'
 import { readEnv } from '../../env.ts'
 import type { Resealed } from '../../server/index.ts'
 import { describeExitCodes, exitCode } from '../exit-codes.ts'
@@ -56,19 +56,20 @@ async function reseal({ tenant, dryRun = false, by, store, json }: Flags): Promi
   const open = dryRun ? readStore : writeStore
   const done = await open(chooseServersStore(store), async (opened) => {
     const { records, keyFile } = opened
-    // The key file only decrypts: it was used before a key was set.
-    const file = keyFile !== undefined && keys.length > 0 ? readKeyFile(keyFile) : undefined
+    // With a configured key the file only decrypts: it was used before that was set.
+    const file = keyFile === undefined ? undefined : readKeyFile(keyFile)
     const given = { ...request, keys: file === undefined ? keys : [...keys, file] }
     const agents = await resealSecrets(records, given)
     const onProgress = json ? () => {} : createProgress()
     const runs = await openSealed(opened, readEnv()).resealRuns?.({ ...request, onProgress })
-    const { runs: resealedRuns = 0, underWay: runsUnderWay = 0 } = runs ?? {}
+    const { runs: resealedRuns = 0, underWay: runsUnderWay = 0, unknownKeys = [] } = runs ?? {}
     const runsOfPreviousKeys = runsUnderWay + (dryRun ? resealedRuns : 0)
-    return { ...agents, runs: resealedRuns, runsUnderWay, runsOfPreviousKeys }
+    return { ...agents, runs: resealedRuns, runsUnderWay, runsOfPreviousKeys, unknownKeys }
   })
   if (json) printJson({ ...done, dryRun }, 'line')
   else report(done, dryRun)
-  const isLeft = done.unreadable.length > 0 || (done.runsUnderWay > 0 && !dryRun)
+  const isUnknown = done.unreadable.length > 0 || done.unknownKeys.length > 0
+  const isLeft = isUnknown || (done.runsUnderWay > 0 && !dryRun)
   return exitCode(isLeft ? 'unmet' : 'ok')
 }
 
@@ -86,10 +87,11 @@ interface Done extends Resealed {
   readonly runs: number
   readonly runsUnderWay: number
   readonly runsOfPreviousKeys: number
+  readonly unknownKeys: readonly UnknownKey[]
 }
 
 function report(done: Done, dryRun: boolean): void {
-  const { resealed, current, unreadable, runs, runsUnderWay, runsOfPreviousKeys } = done
+  const { resealed, current, unreadable, runs, runsUnderWay, runsOfPreviousKeys, unknownKeys } = done
   const verb = dryRun ? 'Would reseal' : 'Resealed'
   printText(
     `${verb} ${count(resealed, 'agent')} and ${count(runs, 'run')}; ${count(current, 'agent')} had the newest key already`,
@@ -98,7 +100,15 @@ function report(done: Done, dryRun: boolean): void {
     printText(
       `${count(runsUnderWay, 'run')} under way: run the command again when they are over, and keep the previous keys until then`,
     )
-  else if (runsOfPreviousKeys === 0) printText('No run needs a previous key')
+  else if (runsOfPreviousKeys === 0 && unknownKeys.length === 0) printText('No run needs a previous key')
+  for (const { keyId, runs, rows } of unknownKeys)
+    printNote(
+      `${colors.red('✗')} ${colors.bold(`key ${keyId}`)}  sealed ${count(runs, 'run')} and ${count(rows, 'stored response')}, and is not configured`,
+    )
+  if (unknownKeys.length > 0)
+    printNote(
+      `  ${colors.dim('Add the key to PROVISO_SECRET_KEY_PREVIOUS; without it these secrets are lost')}`,
+    )
   for (const { tenant, capabilityId } of unreadable)
     printNote(
       `${colors.red('✗')} ${colors.bold(capabilityId)} of tenant ${tenant}: no known key decrypts its secrets`,

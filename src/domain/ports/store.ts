@@ -298,6 +298,16 @@ export interface ReplaceReferences extends ResealRuns {
   readonly beginnings: readonly string[]
   /** Returns the reference for the same secret, or the given one if it cannot be opened. It has the same length. */
   readonly replace: (runId: string, reference: string) => string
+  /** Ids of all keys that open references. With it, what other keys have sealed is counted afterwards. */
+  readonly knownKeys?: readonly string[]
+}
+
+/** A key that is not known, and what is sealed with it. */
+export interface UnknownKey {
+  readonly keyId: string
+  readonly runs: number
+  /** Stored responses, and calls and messages that wait. */
+  readonly rows: number
 }
 
 export interface ResealedRuns {
@@ -307,6 +317,8 @@ export interface ResealedRuns {
   readonly underWay: number
   /** `runs` by tenant. */
   readonly tenants: Readonly<Record<string, number>>
+  /** Only with `knownKeys`. */
+  readonly unknownKeys?: readonly UnknownKey[]
 }
 
 export interface Store {

@@ -144,6 +144,15 @@ export function eraseSuite({ test, expect }: Suite): void {
     expect([await read('newest'), await read('other')]).toEqual([before.newest, before.other])
     expect((await read('held')).includes(`${beginnings}x]`), 'left for later').toBe(true)
     expect(await store.replaceReferences(request)).toEqual({ runs: 0, underWay: 1, tenants: {} })
+    const whole = (keyId: string) => `[sealed:v1.${keyId}.${'x'.repeat(40)}]`
+    await create('several', `${whole('0a1b2c3d')} and ${whole('ffffffff')} ${whole('ffffffff')}`)
+    await create('more', whole('ffffffff').repeat(300))
+    await store.records.once.take('answer', { body: whole('eeeeeeee'), keepMs: 60_000 })
+    const counted = await store.replaceReferences({ ...request, dryRun: true, knownKeys: ['0a1b2c3d', '1'] })
+    expect(counted.unknownKeys).toEqual([
+      { keyId: 'eeeeeeee', runs: 0, rows: 1 },
+      { keyId: 'ffffffff', runs: 2, rows: 0 },
+    ])
     // The values of the earlier references are gone: nothing is left to prune.
     const pruned = await store.prune({ before: 0 })
     expect(pruned.values).toBe(0)

@@ -13,7 +13,7 @@ import { createLeases } from './leases/leases.ts'
 import { createSqlLedger } from './ledger.ts'
 import type { TransactionEnds } from './operations.ts'
 import { createPrune } from './prune.ts'
-import { createReplaceReferences } from './reseal.ts'
+import { createReplaceReferences } from './reseal/reseal.ts'
 import { loadValues } from './rows/load-values.ts'
 import {
   toAsk,

@@ -4,14 +4,15 @@
  * chain of commits and the audit of a run do not contain ciphertexts, so they stay valid.
  */
 import { type Kysely, sql } from 'kysely'
-import type { ReplaceReferences, ResealedRuns } from '../../../domain/ports/store.ts'
-import { hashText, references } from '../shared/codec.ts'
-import type { SqlDialect } from './dialects/sql-dialect.ts'
-import type { TransactionEnds } from './operations.ts'
-import { toChunks } from './rows/chunk.ts'
-import type { SqlDriver } from './sql-driver.ts'
-import { ask, askAll, type Row, type Statement, type Steps } from './steps.ts'
-import type { RunTable, Tables } from './tables.ts'
+import type { ReplaceReferences, ResealedRuns } from '../../../../domain/ports/store.ts'
+import { hashText, references } from '../../shared/codec.ts'
+import type { SqlDialect } from '../dialects/sql-dialect.ts'
+import type { TransactionEnds } from '../operations.ts'
+import { toChunks } from '../rows/chunk.ts'
+import type { SqlDriver } from '../sql-driver.ts'
+import { ask, askAll, type Row, type Statement, type Steps } from '../steps.ts'
+import type { RunTable, Tables } from '../tables.ts'
+import { findUnknownKeys } from './unknown-keys.ts'
 
 /** Runs that are searched in one query: no index finds parts of texts. */
 const pageSize = 100
@@ -24,9 +25,12 @@ export function createReplaceReferences(
   ends: TransactionEnds,
 ): (request: ReplaceReferences) => Promise<ResealedRuns> {
   const statements = createResealStatements(driver.builder, driver.dialect)
-  return async ({ beginnings, replace, tenant, dryRun = false, onProgress }) => {
+  return async ({ beginnings, replace, tenant, dryRun = false, onProgress, knownKeys }) => {
+    const ofTenant = tenant === undefined ? {} : { tenant }
     const done = { runs: 0, underWay: 0, tenants: {} as Record<string, number> }
-    if (beginnings.length === 0) return done
+    const finish = async () =>
+      knownKeys ? { ...done, unknownKeys: await findUnknownKeys(driver, { knownKeys, ...ofTenant }) } : done
+    if (beginnings.length === 0) return finish()
     for (let after = ''; ; ) {
       const page = await driver.run(() => ask<Found>(statements.pageOfRuns(after, tenant)))
       const runIds = page.map(({ run_id }) => run_id)
@@ -43,7 +47,7 @@ export function createReplaceReferences(
         await new Promise((resolve) => setImmediate(resolve))
       }
       onProgress?.({ ...done })
-      if (page.length < pageSize) return done
+      if (page.length < pageSize) return finish()
       after = runIds.at(-1) ?? ''
     }
   }
