@@ -223,7 +223,7 @@ export const errorStatus: Readonly<Record<ErrorCode, ProblemRow>> = {
     title: 'A file of the database was deleted, replaced or overwritten while it was open',
   },
   'store/lost': { status: 503, title: 'The database has lost acknowledged commits' },
-  'store/corrupt': { status: 500, title: 'Internal error' },
+  'store/corrupt': { status: 503, title: 'The database is damaged' },
   'store/closed': { status: 503, title: 'The server is shutting down' },
   'stream/full': { status: 503, title: 'Too many open streams' },
   aborted: { status: 503, title: 'The request was aborted' },

@@ -64,7 +64,7 @@ export function refusal(
 function toRefusal(cause: unknown): Refusal {
   if (!(cause instanceof ProvisoError)) return refusal('internal', refusalTable.internal.title)
   const { status, title } = errorStatus[cause.code]
-  if (cause.code === 'store/replaced' || cause.code === 'store/lost')
+  if (cause.code === 'store/replaced' || cause.code === 'store/lost' || cause.code === 'store/corrupt')
     return refusal(cause.code, title, { hint: cause.hint, headers: { 'retry-after': '60' } })
   if (status === 503) return refusal(cause.code, title, { hint: later, headers: { 'retry-after': '1' } })
   if (status >= 500) return refusal(cause.code, title, { hint: refusalTable.internal.hint })

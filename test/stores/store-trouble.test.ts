@@ -6,6 +6,7 @@ import { spawnSync } from 'node:child_process'
 import {
   closeSync,
   copyFileSync,
+  existsSync,
   mkdirSync,
   openSync,
   readFileSync,
@@ -16,7 +17,7 @@ import {
   writeFileSync,
   writeSync,
 } from 'node:fs'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { api } from '../server/support.ts'
 import { proviso } from '../support.ts'
 import { servedStores, until } from './served-store.ts'
@@ -102,7 +103,82 @@ describe('a running server', () => {
   })
 })
 
+describe('a damaged file', () => {
+  const harmed = async (name: string, harm: (bytes: Buffer) => void) => {
+    const file = path(name)
+    const server = await serve(file)
+    const runIds = [await server.complete(), await server.complete(), await server.complete()]
+    await server.kill('SIGTERM')
+    const bytes = readFileSync(file)
+    harm(bytes)
+    writeFileSync(file, bytes)
+    return { file, runIds }
+  }
+
+  it('that is no database any more is named by serve and verify, without a promise', async () => {
+    const { file } = await harmed('no-database.db', (bytes) => bytes.fill(0x41, 0, 100))
+    const started = await serve(file).catch((error: Error) => error.message)
+    expect(started).toContain('the file is damaged')
+    expect(started).toContain('proviso restore')
+    expect(started).not.toContain('not lost')
+    const verified = await verify(file)
+    expect(verified).toMatchObject({ code: 3, stderr: expect.stringContaining('(store/corrupt)') })
+    expect(verified.stdout).toContain('the file is damaged')
+    const { code, stdout } = await verify(file, '--json')
+    expect([code, JSON.parse(stdout)]).toMatchObject([
+      3,
+      { ok: false, damage: expect.stringContaining('damaged') },
+    ])
+  })
+
+  it('is a violation that verify reports', async () => {
+    const { file } = await harmed('harmed.db', (bytes) => {
+      // The kinds of all pages but the first: tables and indexes.
+      for (let at = 4_096; at < bytes.length; at += 4_096) bytes[at] = 0x7f
+    })
+    const verified = await verify(file)
+    expect(verified).toMatchObject({ code: 3, stderr: expect.stringContaining('(store/corrupt)') })
+    expect(verified.stderr).not.toContain('not lost')
+    const doctor = await proviso(['doctor', '--store', `sqlite:${file}`])
+    expect(doctor).toMatchObject({ code: 3, stderr: expect.stringContaining('restore a backup') })
+  })
+})
+
 describe('acknowledged runs', () => {
+  it('of a deleted database are counted by its anchor', async () => {
+    const file = path('deleted-later.db')
+    const server = await serve(file)
+    const runId = await server.complete()
+    await server.kill('SIGTERM')
+    rmSync(file)
+    const { code, stdout, stderr } = await verify(file)
+    expect([code, stdout]).toEqual([3, '0 runs, 0 events: acknowledged runs are missing\n'])
+    expect(stderr).toMatch(/the file does not exist: its \d+ acknowledged commits are gone \(1 run, /)
+    const json = JSON.parse((await verify(file, '--json')).stdout) as Verified
+    expect(json.anchor.problems).toMatchObject([{ code: 'anchor/lost', runs: [runId] }])
+  })
+
+  it('are counted by a new anchor when the old one is deleted', async () => {
+    const file = path('without-anchor.db')
+    const server = await serve(file)
+    await server.complete()
+    rmSync(`${file}-anchor`)
+    await server.complete()
+    await vi.waitFor(() => expect(existsSync(`${file}-anchor`)).toBe(true), 5_000)
+    expect(server.stderr()).toContain('-anchor was deleted or replaced')
+    await server.complete()
+    await server.kill('SIGKILL')
+    const { stdout } = await verify(file, '--json')
+    expect(JSON.parse(stdout)).toMatchObject({ ok: true, runs: 3, anchor: { state: 'ok', runs: 3 } })
+    rmSync(`${file}-anchor`)
+    expect(await verify(file)).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining(
+        'there is no anchor: the loss of acknowledged runs could not be noticed',
+      ),
+    })
+  })
+
   it('that a damaged log drops are reported by verify, and no process writes until the loss is accepted', async () => {
     const file = path('tail.db')
     const server = await serve(file)

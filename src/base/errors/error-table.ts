@@ -198,7 +198,11 @@ export const errorTable = {
     exitCode: 2,
     hint: 'List the losses with `proviso verify`; put the original files back, restore a backup with `proviso restore`, or accept the loss with `proviso doctor --accept-loss`',
   },
-  'store/corrupt': { fate: 'internal', exitCode: 1, hint: 'Restore the store from a backup' },
+  'store/corrupt': {
+    fate: 'fix',
+    exitCode: 2,
+    hint: 'Stop the server, check the store with `proviso doctor`, and restore a backup with `proviso restore`',
+  },
   'store/closed': { fate: 'fix', exitCode: 1, hint: 'Open the store again' },
   'stream/full': {
     fate: 'retry',

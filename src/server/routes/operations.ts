@@ -92,7 +92,7 @@ const tooLate: StoreTrouble = {
 /** Anyone may read this: messages may contain paths, so only the reason is shown. The log has the message. */
 function describeTrouble(cause: unknown): StoreTrouble {
   const code = ProvisoError.is(cause) ? cause.code : 'internal'
-  if (code === 'store/replaced' || code === 'store/lost')
+  if (code === 'store/replaced' || code === 'store/lost' || code === 'store/corrupt')
     return { code, reason: errorStatus[code].title, hint: errorTable[code].hint }
   if (isDiskFull(cause))
     return {

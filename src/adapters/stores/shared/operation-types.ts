@@ -1,4 +1,5 @@
 /** Types of the operations on a whole store: backup, restore, inspection. */
+import type { AnchorCheck } from '../../../domain/ports/store.ts'
 
 /** The state of a store that a backup has. */
 export interface BackupManifest {
@@ -79,6 +80,8 @@ export interface StoreOperations {
   backup(address: string, options: BackupOptions): Promise<BackupResult>
   restore(address: string, options: RestoreOptions): Promise<RestoreResult>
   inspect(address: string): Promise<readonly Finding[]>
+  /** The losses of a store that does not exist any more, as far as its anchor says; undefined: it exists, or never did. */
+  inspectMissing?(address: string): AnchorCheck | undefined
   /** Continues a store that has lost acknowledged commits. */
   acceptLoss(address: string): Promise<void>
 }

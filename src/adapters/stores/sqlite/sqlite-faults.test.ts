@@ -95,6 +95,50 @@ async function life(store: Store): Promise<unknown> {
   return seen
 }
 
+/** Fails the statements with a text, and says why. */
+function failing(state: { text?: string; code: string }): OpenSqlite {
+  return (path) => {
+    const connection = openLibsql(path)
+    return {
+      ...connection,
+      execute(sql, ...rest) {
+        if (state.text !== undefined && sql.includes(state.text))
+          throw Object.assign(new Error('it went wrong'), { code: state.code })
+        return connection.execute(sql, ...rest)
+      },
+      get inTransaction() {
+        return connection.inTransaction
+      },
+    }
+  }
+}
+
+it('reports damage as such, and then also to the probe, which readiness depends on', async () => {
+  const state: { text?: string; code: string } = { code: 'SQLITE_CORRUPT_INDEX' }
+  const store = await openSqliteStore({ path: join(folder, 'damaged.db'), open: failing(state) })
+  await store.create(newRun('r'))
+  await store.probe?.()
+  state.text = 'hitl_events'
+  const damage = { code: 'store/corrupt', hint: expect.stringContaining('proviso restore') }
+  await expect(store.audit('r')).rejects.toMatchObject(damage)
+  delete state.text
+  await expect(store.probe?.()).rejects.toMatchObject(damage)
+  await store.close()
+})
+
+it.each(['SQLITE_CANTOPEN', 'SQLITE_READONLY', 'EACCES'])('names path and rights after %s', async (code) => {
+  const store = await openSqliteStore({ path: join(folder, `${code}.db`), open: failing({ code }) })
+  await store.close()
+  const opened = openSqliteStore({
+    path: join(folder, `${code}.db`),
+    open: failing({ code, text: 'pragma cache_size' }),
+  })
+  await expect(opened).rejects.toMatchObject({
+    code: 'store/unavailable',
+    hint: expect.stringMatching(/folder exist.*may read and write/),
+  })
+})
+
 it('reports a programming error unchanged, to the one write it concerns', async () => {
   const open: OpenSqlite = (path) => {
     const connection = openLibsql(path)

@@ -1,4 +1,4 @@
-import { copyFileSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Migrator } from 'kysely'
@@ -352,6 +352,25 @@ describe('a SQLite file', () => {
     ])
     await store.close()
   })
+
+  it.each(['', '-wal'])(
+    'writes nothing that it refuses once a file is seen to be missing: runs.db%s',
+    async (end) => {
+      const path = newPath()
+      const store = await openSqliteStore({ path })
+      await store.create(newRun('before'))
+      renameSync(path + end, `${path}-away`)
+      const refused = Array.from({ length: 20 }, (_, nth) => `refused-${nth}`)
+      for (const runId of refused)
+        await expect(store.create(newRun(runId))).rejects.toMatchObject({ code: 'store/replaced' })
+      renameSync(`${path}-away`, path + end)
+      const written = (await store.runs({ limit: 100 })).map(({ runId }) => runId)
+      // The outcome of the first refusal is unknown: it may be the one that noticed.
+      expect(written.filter((runId) => runId !== refused[0])).toEqual(['before'])
+      await store.create(newRun('after'))
+      await store.close()
+    },
+  )
 
   it('is refused when a newer version has written it, or when it is not a database', async () => {
     const path = newPath()

@@ -3,7 +3,7 @@
  * acknowledged; concurrent appends share one commit. One process writes, any number may read (`readOnly`).
  */
 import { closeSync, existsSync, openSync, realpathSync } from 'node:fs'
-import { ProvisoError } from '../../../base/errors/error.ts'
+import { ProvisoError, toErrorMessage } from '../../../base/errors/error.ts'
 import { type Clock, systemClock } from '../../../base/time/clock.ts'
 import type { Pace } from '../../../base/time/pace.ts'
 import type { AnchorCheck, Store } from '../../../domain/ports/store.ts'
@@ -24,6 +24,7 @@ import { probeDisk } from './files/probe-disk.ts'
 import { type OpenSqlite, type SqliteConnection, sqliteBuilder } from './open-sqlite.ts'
 import type { SqliteDriver } from './sqlite-address.ts'
 import { createDurability, type Durability, type Work } from './sqlite-durability.ts'
+import { getCode, toOpenError, toStoreError } from './sqlite-errors.ts'
 import { followFile } from './sqlite-follow.ts'
 
 export interface SqliteStoreOptions {
@@ -81,7 +82,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
     }
   } catch (error) {
     unlock()
-    throw error instanceof ProvisoError ? error : unavailable(path, error)
+    throw toOpenError(path, error)
   }
 }
 
@@ -137,6 +138,13 @@ function createStore(connection: SqliteConnection, options: SqliteStoreOptions, 
   const durability = getDurability(connection, options, guard)
   const listeners = readOnly ? followFile(connection, pollMs) : createListeners()
   let closed = false
+  /** The first damage that a statement has found: other pages may still be readable. */
+  let damage: ProvisoError | undefined
+  const toError = (cause: unknown) => {
+    const error = toStoreError(path, cause)
+    if (error.code === 'store/corrupt') damage ??= error
+    return error
+  }
 
   function run<T>(steps: Steps<T>): T {
     if (closed) throw isClosed()
@@ -144,9 +152,7 @@ function createStore(connection: SqliteConnection, options: SqliteStoreOptions, 
       return runSteps(steps, ({ sql, parameters, single }) => connection.execute(sql, parameters, single))
     } catch (error) {
       if (error instanceof ProvisoError || isProgrammingError(error)) throw error
-      throw readOnly && getCode(error).startsWith('SQLITE_READONLY')
-        ? onlyRead(path)
-        : unavailable(path, error)
+      throw readOnly && getCode(error).startsWith('SQLITE_READONLY') ? onlyRead(path) : toError(error)
     }
   }
 
@@ -156,6 +162,8 @@ function createStore(connection: SqliteConnection, options: SqliteStoreOptions, 
     try {
       guard?.checkFiles()
       const checked = () => {
+        // Again: the work may have waited for the disk.
+        guard?.checkFiles()
         guard?.checkContent()
         return work()
       }
@@ -166,7 +174,7 @@ function createStore(connection: SqliteConnection, options: SqliteStoreOptions, 
       return result
     } catch (error) {
       if (error instanceof ProvisoError || isProgrammingError(error)) throw error
-      throw closed ? isClosed() : unavailable(path, error)
+      throw closed ? isClosed() : toError(error)
     }
   }
 
@@ -218,10 +226,11 @@ function createStore(connection: SqliteConnection, options: SqliteStoreOptions, 
     keyFile: `${path}-secret-key`,
     ...(guard && {
       probe: shareRunning(async () => {
+        if (damage) throw damage
         guard.checkFiles('now')
         await transaction(ask<Row>(probeStatement(clock.now())))
         await probeDisk(path).catch((cause: unknown) => {
-          throw unavailable(path, cause)
+          throw toStoreError(path, cause)
         })
       }),
     }),
@@ -288,10 +297,6 @@ function isOnesFault(error: unknown): boolean {
   return /^SQLITE_(CONSTRAINT|TOOBIG|MISMATCH|RANGE)/.test(getCode((error as { cause?: unknown }).cause))
 }
 
-function getCode(error: unknown): string {
-  return String((error as { code?: unknown } | undefined)?.code ?? '')
-}
-
 function onlyRead(path: string): ProvisoError {
   return new ProvisoError(
     'store/unavailable',
@@ -300,11 +305,6 @@ function onlyRead(path: string): ProvisoError {
       hint: 'Open it without readOnly to write',
     },
   )
-}
-
-function unavailable(path: string, cause: unknown): ProvisoError {
-  const message = cause instanceof Error ? cause.message : String(cause)
-  return new ProvisoError('store/unavailable', `Cannot use SQLite at ${path}: ${message}`, { cause })
 }
 
 /** Files that this process writes to, to distinguish a second store in this process from another process. */
@@ -385,8 +385,8 @@ function openLock(path: string, file: string, open: OpenSqlite): ReturnType<Open
 
 /** Usually the folder does not exist. */
 function cannotOpen(path: string, cause: unknown): ProvisoError {
-  return new ProvisoError('store/unavailable', `Cannot open ${path} with SQLite`, {
-    hint: 'Check that the folder exists and is writable',
+  return new ProvisoError('store/unavailable', `Cannot open ${path} with SQLite: ${toErrorMessage(cause)}`, {
+    hint: 'Check that the folder exists, and that this account may write to it',
     cause,
   })
 }

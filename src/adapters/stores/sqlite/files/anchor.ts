@@ -62,9 +62,30 @@ export function openAnchor(path: string, { storeId, newest, mode }: AnchorStart)
     append({ anchor: 1, store: storeId })
     append(commit)
   }
+  /** The newest commit that is written. */
+  let last: object = { ...newest, changed: {} }
+  /** A new file counts as many commits as the old one did: nothing is lost with it. */
+  const replaceMissing = () => {
+    const found = statSync(path, { throwIfNoEntry: false })
+    const { ino, dev } = fstatSync(file)
+    if (found?.ino === ino && found.dev === dev) return
+    const next = openSync(path, 'a', mode)
+    closeSync(file)
+    file = next
+    size = fstatSync(file).size
+    begin(last)
+    syncFolder(path)
+    warnMissing(path)
+  }
   const syncSoon = () => {
     timer ??= setTimeout(() => {
       timer = undefined
+      if (closed) return
+      try {
+        replaceMissing()
+      } catch {
+        // The folder may not be writable now: the next sync tries again.
+      }
       // A failure is not fatal: the lines are written, and the next sync covers them.
       if (!closed) fdatasync(file, () => {})
     }, syncMs)
@@ -80,11 +101,12 @@ export function openAnchor(path: string, { storeId, newest, mode }: AnchorStart)
     syncFolder(path)
   }
 
-  begin({ ...newest, changed: {} })
+  begin(last)
   fdatasyncSync(file)
   syncFolder(path)
   return {
     write(commit) {
+      last = commit
       if (size > rotateBytes) rotate(commit)
       else append(commit)
       syncSoon()
@@ -96,6 +118,18 @@ export function openAnchor(path: string, { storeId, newest, mode }: AnchorStart)
       closeSync(file)
     },
   }
+}
+
+function warnMissing(path: string): void {
+  process.emitWarning(
+    `The anchor ${path} was deleted or replaced while the store was open: it continues in a new file`,
+    {
+      type: 'ProvisoWarning',
+      code: 'store/anchor',
+      detail:
+        'Keep the anchor beside the database: without it, the loss of acknowledged runs cannot be noticed',
+    },
+  )
 }
 
 /** Reads the anchor; `undefined` if absent. Lines that were cut off are skipped. */

@@ -19,6 +19,15 @@ export function compareAnchor(anchor: AnchorContent | undefined, reader: Reader)
   return { state: problems.length === 0 ? 'ok' : 'lost', ...commit, problems }
 }
 
+/** Of a file that does not exist, everything that was acknowledged is lost. */
+export function describeMissing({ last, lines }: AnchorContent): AnchorCheck {
+  const changed = lines.flatMap((line) => Object.entries(line.changed))
+  const runs = [...new Map(changed)].flatMap(([runId, seq]) => (seq > 0 ? [runId] : []))
+  const message = `the file does not exist: its ${counted(last.n, 'acknowledged commit')} are gone (${counted(last.runs, 'run')}, ${counted(last.events, 'event')})`
+  const commit = { commit: last.n, at: last.at, runs: last.runs, events: last.events, head: last.head }
+  return { state: 'lost', ...commit, problems: [{ code: 'anchor/lost', message, runs }] }
+}
+
 function* findProblems(anchor: AnchorContent, chain: StoredChain, reader: Reader): Generator<AnchorProblem> {
   const { last } = anchor
   if (anchor.storeId !== chain.storeId) {

@@ -17,9 +17,9 @@ import { type Clock, systemClock } from '../../../../base/time/clock.ts'
 interface WatchedFiles {
   /** Throws `store/replaced` unless the names still lead to the files that were open at the start. */
   check(): void
-  /** The same at most every `intervalMs`, and whatever the time of the folder says. */
+  /** The same whatever the time of the folder says: every `intervalMs`, and after a failure every time until it passes. */
   checkNowAndThen(): void
-  /** Throws `store/replaced` if another program has written to the database. Call it right before work of this process. */
+  /** Throws `store/replaced` if the database is another file, or another program has written to it. Call it right before work of this process. */
   checkContent(): void
   /** Call it after everything that may write to the database. */
   remember(): void
@@ -41,17 +41,21 @@ export function watchFiles(path: string, clock: Pick<Clock, 'now'> = systemClock
   /** The folder as it was when the files were last found in it; `undefined` if it had just changed. */
   let unchanged: Stats | undefined
   let checkedAt = performance.now()
+  /** Whether the last check failed: then every operation checks first, so that nothing refused is written. */
+  let isBroken = false
   /** The database after the last commit. */
   let content = find(real)
 
   const checkFiles = () => {
     checkedAt = performance.now()
+    isBroken = true
     for (const { file, found } of files) {
       const now = find(file)
       // Programs that copy files back can set the time of modification, but not this one.
       if (now === undefined) throw replaced(path, `${file} was deleted`)
       if (!isSame(now, found)) throw replaced(path, `${file} was replaced`)
     }
+    isBroken = false
   }
   const check = () => {
     // Before the files are checked: a change in between is then noticed the next time.
@@ -65,12 +69,12 @@ export function watchFiles(path: string, clock: Pick<Clock, 'now'> = systemClock
   return {
     check,
     checkNowAndThen() {
-      if (performance.now() - checkedAt >= intervalMs) checkFiles()
+      if (isBroken || performance.now() - checkedAt >= intervalMs) checkFiles()
     },
     checkContent() {
       const now = find(real)
-      // A file that is not the one that was opened is for the other checks.
-      if (now && isSame(now, content) && (now.mtimeMs !== content?.mtimeMs || now.size !== content.size))
+      if (!now || !isSame(now, files[0]?.found)) return checkFiles()
+      if (now.mtimeMs !== content?.mtimeMs || now.size !== content.size)
         throw replaced(path, `${real} was changed by another program`)
     },
     remember() {

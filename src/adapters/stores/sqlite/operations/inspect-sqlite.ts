@@ -2,13 +2,17 @@
 import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { ProvisoError, toErrorMessage } from '../../../../base/errors/error.ts'
+import type { AnchorCheck } from '../../../../domain/ports/store.ts'
 import type { Finding } from '../../shared/operation-types.ts'
 import { openWith } from '../drivers/drivers.ts'
+import { readAnchor, toAnchorPath } from '../files/anchor.ts'
 import { readChain } from '../files/commit-chain.ts'
+import { describeMissing } from '../files/compare-anchor.ts'
 import { probeDisk } from '../files/probe-disk.ts'
 import type { SqliteConnection } from '../open-sqlite.ts'
 import { lockWriter, openSqliteStore } from '../sqlite.ts'
 import type { SqliteFile } from '../sqlite-address.ts'
+import { toStoreError } from '../sqlite-errors.ts'
 
 export async function inspectSqlite(file: SqliteFile): Promise<readonly Finding[]> {
   const { path } = file
@@ -19,6 +23,12 @@ export async function inspectSqlite(file: SqliteFile): Promise<readonly Finding[
     ...(await inspectStore(file)),
     ...inspectDatabase(file),
   ]
+}
+
+/** All acknowledged commits of a deleted database, by the anchor that it left. */
+export function inspectMissing({ path }: SqliteFile): AnchorCheck | undefined {
+  const anchor = existsSync(path) ? undefined : readAnchor(toAnchorPath(path))
+  return anchor && describeMissing(anchor)
 }
 
 function inspectFiles(path: string): Finding[] {
@@ -139,11 +149,17 @@ async function inspectStore(file: SqliteFile): Promise<Finding[]> {
     ]
   } catch (cause) {
     // A file that cannot be opened is rarely damaged: a full disk and missing rights look the same.
-    const hint = ProvisoError.is(cause) && cause.code !== 'store/unavailable' ? cause.hint : unopenedHint
+    const hint =
+      ProvisoError.is(cause) && cause.code === 'store/corrupt'
+        ? damagedHint
+        : ProvisoError.is(cause) && cause.code !== 'store/unavailable'
+          ? cause.hint
+          : unopenedHint
     return [{ check: 'store', status: 'fail', detail: toErrorMessage(cause), hint }]
   }
 }
 
+const damagedHint = 'Stop the server and restore a backup with `proviso restore`'
 const unopenedHint =
   'Fix the failed checks of permissions, disk and write first; if there are none, restore a backup with `proviso restore`'
 
@@ -173,7 +189,7 @@ function inspectDatabase({ path, driver }: SqliteFile): Finding[] {
             check: 'pages',
             status: 'fail',
             detail: found,
-            hint: 'Stop the server and restore a backup with `proviso restore`',
+            hint: damagedHint,
           }
     return [pages, inspectClock(readChain(connection)?.newest.at)]
   } catch (cause) {
@@ -182,7 +198,7 @@ function inspectDatabase({ path, driver }: SqliteFile): Finding[] {
         check: 'pages',
         status: 'fail',
         detail: toErrorMessage(cause),
-        hint: unopenedHint,
+        hint: toStoreError(path, cause).code === 'store/corrupt' ? damagedHint : unopenedHint,
       },
     ]
   } finally {

@@ -28,7 +28,7 @@ import { readChain } from '../files/commit-chain.ts'
 import { lockWriter, openSqliteStore } from '../sqlite.ts'
 import { parseSqliteAddress, type SqliteFile } from '../sqlite-address.ts'
 import { assertNotOfStore } from './assert-not-of-store.ts'
-import { inspectSqlite } from './inspect-sqlite.ts'
+import { inspectMissing, inspectSqlite } from './inspect-sqlite.ts'
 
 function toFile(address: string): SqliteFile {
   const file = parseSqliteAddress(address)
@@ -41,6 +41,7 @@ export const sqliteOperations: StoreOperations = {
   backup: (address, options) => backupSqlite(toFile(address), options),
   restore: (address, options) => restoreSqlite(toFile(address), options),
   inspect: (address) => inspectSqlite(toFile(address)),
+  inspectMissing: (address) => inspectMissing(toFile(address)),
   async acceptLoss(address) {
     const store = await openSqliteStore({ ...toFile(address), acceptLoss: true })
     await store.close()
