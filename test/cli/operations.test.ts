@@ -117,7 +117,12 @@ it('erase asks first, names one run, and refuses a run that is not over', async 
   expect(open.stderr).toContain('Cannot erase runs that are not over: waits')
   expect(open.stderr).toContain('Cancel them')
   expect((await cli(['erase', '--run', 'none', '--yes'])).stderr).toContain('Run "none" not found')
-  expect((await cli(['erase', '--yes'])).stderr).toContain('give either a run id or a subject')
+  const neither = await cli(['erase', '--yes'])
+  expect(neither).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('give either a run id or a subject'),
+  })
+  expect(neither.stderr).toContain('Pass --run ID, or --subject NAME')
   expect((await cli(['erase', '--run', 'done'], { stdin: 'y\n' })).stderr).toMatch(
     /Receipt era_[0-9a-f]{16} of /,
   )
@@ -335,6 +340,20 @@ it('secrets reseal counts with the key file alone', async () => {
     code: 0,
     stdout: expect.stringContaining('No run needs a previous key'),
   })
+})
+
+it('times are refused in words', async () => {
+  const { cli } = newStore()
+  const expired = await cli(['token', 'create', '--role', 'caller', '--expires', '0d'])
+  expect(expired).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('longer than zero') })
+  const toml = file('soon.toml', '[retention]\nkeep = "soon"\ntenants = ["acme"]\n')
+  const { stderr, code } = await runCommand(['config', '--config', toml])
+  expect(code).toBe(2)
+  expect(stderr).toContain(
+    'retention.keep: must be a whole number and a unit (45s, 30m, 12h, 30d or 4w), or forever, but is the string "soon"',
+  )
+  expect(stderr).toContain('retention.tenants.0: must be a tenant and a time, such as acme=90d')
+  expect(stderr).not.toContain('[smhdw]')
 })
 
 it('prune --policy applies the most specific rule, says what each would delete, and is recorded', async () => {

@@ -1,6 +1,7 @@
 /** `proviso backup`, `restore` and `doctor` as an operator uses them: beside a server under load, after a loss. */
 import { spawnSync } from 'node:child_process'
 import {
+  chmodSync,
   copyFileSync,
   existsSync,
   linkSync,
@@ -199,6 +200,14 @@ describe('a SQLite store', () => {
       findings: { check: string; status: string; detail: string }[]
     }
     expect([healthy.code, ok]).toEqual([0, true])
+    chmodSync(`${file}-wal`, 0o644)
+    writeFileSync(`${file}-secret-key`, 'ab', { mode: 0o640 })
+    const open = await proviso(['doctor', ...store])
+    expect(open.stderr).toContain(`can read ${file}-wal (mode 644), ${file}-secret-key (mode 640)`)
+    expect(open.stderr).toContain(`Run chmod 600 ${file}-wal ${file}-secret-key`)
+    const inFolder = await proviso(['doctor', '--store', `sqlite:${path('')}`])
+    expect(inFolder).toMatchObject({ code: 3, stderr: expect.stringContaining('is a folder') })
+    expect(inFolder.stderr).not.toContain('chmod')
     const of = (name: string) => findings.find(({ check }) => check === name)
     expect(findings.map(({ check }) => check)).toEqual([
       'permissions',

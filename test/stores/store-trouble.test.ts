@@ -202,8 +202,18 @@ describe('acknowledged runs', () => {
     expect(printed.stderr).toContain(lost[0])
 
     await expect(serve(file)).rejects.toThrow(/acknowledged commits of 2 runs vanished/)
-    const accepted = await proviso(['doctor', '--accept-loss', '--store', `sqlite:${file}`])
-    expect(accepted).toMatchObject({ code: 0 })
+    const accept = (...flags: string[]) =>
+      proviso(['doctor', '--accept-loss', '--store', `sqlite:${file}`, ...flags])
+    const given = /Gives up \d+ commits \(2 runs, \d+ events\): the anchor counts \d+ commits \(3 runs, /
+    expect(await accept('--dry-run')).toMatchObject({ code: 0, stderr: expect.stringMatching(given) })
+    expect(await accept()).toMatchObject({ code: 2, stderr: expect.stringContaining('Pass --yes') })
+    expect((await verify(file)).code, 'a preview changes nothing').toBe(3)
+    const accepted = await accept('--yes', '--json')
+    expect(accepted).toMatchObject({ code: 0, stderr: expect.stringMatching(given) })
+    const { keptAs, lost: givenUp } = JSON.parse(accepted.stdout).accepted
+    expect([existsSync(keptAs), givenUp.runs]).toEqual([true, 2])
+    expect(accepted.stderr).toContain(`The old anchor is kept as ${keptAs}`)
+    expect((await accept('--yes')).stderr).toContain('Nothing to accept')
     const again = await serve(file)
     expect((await again.call(`${api}/runs/${first}`)).status).toBe(200)
     await again.complete()

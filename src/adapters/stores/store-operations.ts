@@ -3,7 +3,13 @@ import { ProvisoError } from '../../base/errors/error.ts'
 
 import type { StoreOperations } from './shared/operation-types.ts'
 
-export type { BackupResult, Finding, Progress, RestoreResult } from './shared/operation-types.ts'
+export type {
+  AcceptedLoss,
+  BackupResult,
+  Finding,
+  Progress,
+  RestoreResult,
+} from './shared/operation-types.ts'
 export { parseSqliteAddress } from './sqlite/sqlite-address.ts'
 
 /** By scheme. */

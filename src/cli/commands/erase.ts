@@ -75,6 +75,10 @@ export function addEraseCommand(program: Command): void {
 async function erase(flags: Flags): Promise<number> {
   if (flags.receipt !== undefined) return markByReceipt(flags.receipt, flags)
   const { run, subject, tenant, reason, dryRun, yes, json } = flags
+  if (Boolean(run) === Boolean(subject))
+    throw new ProvisoError('option/invalid', 'Cannot erase: give either a run id or a subject', {
+      hint: 'Pass --run ID, or --subject NAME as it is in `metadata.subject` of the envelopes',
+    })
   const store = chooseExistingStore(flags.store)
   const manifests = flags.backups === undefined ? [] : findManifests(flags.backups)
   const request: EraseRequest = {

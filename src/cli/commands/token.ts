@@ -4,7 +4,7 @@ import { ProvisoError } from '../../base/errors/error.ts'
 import { type Role, roles, type TokenRow } from '../../domain/ports/records.ts'
 import { describeExitCodes } from '../exit-codes.ts'
 import { addByOption, chooseName } from '../options/by-option.ts'
-import { duration } from '../options/option-parsers.ts'
+import { duration, lifetime } from '../options/option-parsers.ts'
 import {
   addStoreOption,
   chooseLastingStore,
@@ -56,7 +56,7 @@ function addTokenCreateCommand(token: Command): void {
     .addOption(new Option('--role <role>', 'permissions of the token').choices(roles).makeOptionMandatory())
     .option('--tenant <tenant>', 'tenant of the token', 'default')
     .option('--name <name>', 'name in the audit log (default: the role)')
-    .option('--expires <time>', 'lifetime: 12h, 90d, 52w (default: until revoked)', duration)
+    .option('--expires <time>', 'lifetime: 12h, 90d, 52w (default: until revoked)', lifetime)
     .option('--capability <id>', 'restrict an agent to one capability')
     .option('--task-role <name...>', 'offer tasks of this role to the person, such as legal')
   addStoreOption(addByOption(command))
@@ -159,7 +159,7 @@ function addTokenRotateCommand(token: Command): void {
     .description('create a token with the same permissions, and let the old one expire')
     .argument('<token-id>', 'token id from `proviso token list`, not the token itself')
     .option('--overlap <time>', 'how long the old token stays valid (default: 24h)', duration)
-    .option('--expires <time>', 'lifetime of the new token (default: that of the old one)', duration)
+    .option('--expires <time>', 'lifetime of the new token (default: that of the old one)', lifetime)
   addStoreOption(addByOption(command))
     .option('--json', 'print the token and its permissions as one line of JSON')
     .addHelpText('after', rotateExamples)

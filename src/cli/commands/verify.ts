@@ -64,7 +64,7 @@ export function addVerifyCommand(program: Command): void {
     })
 }
 
-/** A deleted SQLite file that has left its anchor; other stores cannot tell. */
+/** A deleted SQLite file that has left its anchor; other stores leave nothing. */
 async function inspectMissing(given: string | undefined): Promise<AnchorCheck | undefined> {
   const spec = given ?? env.store
   if (spec === undefined || parseSqliteAddress(spec) === undefined) return undefined

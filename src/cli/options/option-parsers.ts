@@ -13,6 +13,13 @@ export function duration(text: string): number {
   return ms
 }
 
+/** The same for a lifetime, which must not be over at once. */
+export function lifetime(text: string): number {
+  const ms = duration(text)
+  if (ms === 0) throw new InvalidArgumentError('Must be longer than zero: 12h, 90d or 52w.')
+  return ms
+}
+
 export function wholeNumber(text: string): number {
   const value = Number(text)
   if (!/^\d+$/.test(text) || !Number.isSafeInteger(value) || value < 1) {

@@ -298,7 +298,7 @@ export interface ReplaceReferences extends ResealRuns {
   readonly beginnings: readonly string[]
   /** Returns the reference for the same secret, or the given one if it cannot be opened. It has the same length. */
   readonly replace: (runId: string, reference: string) => string
-  /** Ids of all keys that open references. With it, what other keys have sealed is counted afterwards. */
+  /** Ids of all keys that open references. With it, what other keys have sealed is then counted. */
   readonly knownKeys?: readonly string[]
 }
 

@@ -17,7 +17,7 @@ import {
 import { snakeKeys } from '../yaml/snake-keys.ts'
 import { arosSchema, presets } from './aros-config.ts'
 import { mcpFreeNames, mcpSchema } from './mcp-settings.ts'
-import { serverSchema } from './server-settings.ts'
+import { explainSetting, serverSchema } from './server-settings.ts'
 
 export interface ConfigFile {
   readonly source: Source
@@ -73,7 +73,7 @@ export function readConfig(text: string, name = 'proviso.toml'): ReadConfig {
       return issueAt(source, {
         code: toFileCode('config', code),
         range,
-        message: `${path.join('.')}: ${message}`,
+        message: `${path.join('.')}: ${explainSetting(path.slice(0, 2).join('.'), { code, message })}`,
         ...(hint !== undefined && { hint }),
       })
     },

@@ -13,6 +13,7 @@ import { type ArosConfig, type ArosKey, arosConfig, arosTable, presets } from '.
 import { type McpSettings, type MissingVariable, readMcpSettings } from './mcp-settings.ts'
 import { type ConfigFile, readConfig } from './read-config.ts'
 import {
+  explainSetting,
   type ServerKey,
   type ServerSettings,
   serverKeys,
@@ -297,7 +298,8 @@ function collect(
       continue
     }
     const source = createSource(`${key} = ${text}`, from)
-    const { message, hint } = complaint
+    const { hint } = complaint
+    const message = 'code' in complaint ? explainSetting(key, complaint) : complaint.message
     issues.push(
       issueAt(source, {
         code: 'config/value',

@@ -2,6 +2,7 @@
  * The settings of the server and its planner: one table for `proviso.toml`, environment variables and flags
  * of `serve`. Each section has a file in `server/`.
  */
+import type { Issue } from '../../base/errors/issue.ts'
 import type { Json } from '../../base/json.ts'
 import { closed, texts } from '../../domain/schemas/parts.ts'
 import type { JsonSchema } from '../../schema/json-schema.ts'
@@ -56,6 +57,14 @@ export const serverTable = {
 export type ServerKey = keyof typeof serverTable
 
 export const serverKeys = Object.keys(serverTable) as readonly ServerKey[]
+
+/** The message of an issue of a setting: patterns in words. */
+export function explainSetting(key: string, { code, message }: Pick<Issue, 'code' | 'message'>): string {
+  const expected = (serverTable as SettingTable)[key]?.expected
+  if (expected === undefined || code !== 'schema/pattern') return message
+  const [, actual] = /, but is (.*)$/s.exec(message) ?? []
+  return `must be ${expected}${actual === undefined ? '' : `, but is ${actual}`}`
+}
 
 /** Groups the keys by their table in `proviso.toml`. */
 function getTables(): Readonly<Record<string, Readonly<Record<string, JsonSchema>>>> {

@@ -1,5 +1,5 @@
 /** Types of the operations on a whole store: backup, restore, inspection. */
-import type { AnchorCheck } from '../../../domain/ports/store.ts'
+import type { AnchorCheck, AnchorProblem } from '../../../domain/ports/store.ts'
 
 /** The state of a store that a backup has. */
 export interface BackupManifest {
@@ -76,6 +76,26 @@ export interface Finding {
   readonly hint?: string
 }
 
+/** Commits of a store, and the runs and events after them. */
+export interface CommitCounts {
+  readonly commits: number
+  readonly runs: number
+  readonly events: number
+}
+
+/** What is given up with a store that has lost acknowledged commits. */
+export interface AcceptedLoss {
+  readonly dryRun: boolean
+  /** Empty: nothing is lost, and nothing was done. */
+  readonly problems: readonly AnchorProblem[]
+  /** By the anchor. */
+  readonly acknowledged: CommitCounts
+  readonly file: CommitCounts
+  readonly lost: CommitCounts
+  /** Where the anchor is kept. */
+  readonly keptAs?: string
+}
+
 export interface StoreOperations {
   backup(address: string, options: BackupOptions): Promise<BackupResult>
   restore(address: string, options: RestoreOptions): Promise<RestoreResult>
@@ -83,5 +103,5 @@ export interface StoreOperations {
   /** The losses of a store that does not exist any more, as far as its anchor says; undefined: it exists, or never did. */
   inspectMissing?(address: string): AnchorCheck | undefined
   /** Continues a store that has lost acknowledged commits. */
-  acceptLoss(address: string): Promise<void>
+  acceptLoss(address: string, options: { readonly dryRun: boolean }): Promise<AcceptedLoss>
 }

@@ -26,7 +26,22 @@ export function toStoreError(path: string, cause: unknown): ProvisoError {
   return new ProvisoError('store/unavailable', problem, { cause })
 }
 
-/** The same for an error that may be one of the store already: a migration that fails hides the damage behind its own. */
+/** Remembers the first damage that a statement has found: other pages may still be readable. */
+export function rememberDamage(path: string) {
+  let damage: ProvisoError | undefined
+  return {
+    toError(cause: unknown): ProvisoError {
+      const error = toStoreError(path, cause)
+      if (error.code === 'store/corrupt') damage ??= error
+      return error
+    },
+    assertIntact(): void {
+      if (damage) throw damage
+    },
+  }
+}
+
+/** An error that may be one of the store already: a migration that fails hides the damage behind its own. */
 export function toOpenError(path: string, error: unknown): ProvisoError {
   if (!(error instanceof ProvisoError)) return toStoreError(path, error)
   return error.code === 'store/unavailable' && isDamage(error.cause) ? toStoreError(path, error.cause) : error

@@ -24,7 +24,7 @@ import { probeDisk } from './files/probe-disk.ts'
 import { type OpenSqlite, type SqliteConnection, sqliteBuilder } from './open-sqlite.ts'
 import type { SqliteDriver } from './sqlite-address.ts'
 import { createDurability, type Durability, type Work } from './sqlite-durability.ts'
-import { getCode, toOpenError, toStoreError } from './sqlite-errors.ts'
+import { getCode, rememberDamage, toOpenError, toStoreError } from './sqlite-errors.ts'
 import { followFile } from './sqlite-follow.ts'
 
 export interface SqliteStoreOptions {
@@ -138,13 +138,7 @@ function createStore(connection: SqliteConnection, options: SqliteStoreOptions, 
   const durability = getDurability(connection, options, guard)
   const listeners = readOnly ? followFile(connection, pollMs) : createListeners()
   let closed = false
-  /** The first damage that a statement has found: other pages may still be readable. */
-  let damage: ProvisoError | undefined
-  const toError = (cause: unknown) => {
-    const error = toStoreError(path, cause)
-    if (error.code === 'store/corrupt') damage ??= error
-    return error
-  }
+  const { toError, assertIntact } = rememberDamage(path)
 
   function run<T>(steps: Steps<T>): T {
     if (closed) throw isClosed()
@@ -162,8 +156,6 @@ function createStore(connection: SqliteConnection, options: SqliteStoreOptions, 
     try {
       guard?.checkFiles()
       const checked = () => {
-        // Again: the work may have waited for the disk.
-        guard?.checkFiles()
         guard?.checkContent()
         return work()
       }
@@ -226,7 +218,7 @@ function createStore(connection: SqliteConnection, options: SqliteStoreOptions, 
     keyFile: `${path}-secret-key`,
     ...(guard && {
       probe: shareRunning(async () => {
-        if (damage) throw damage
+        assertIntact()
         guard.checkFiles('now')
         await transaction(ask<Row>(probeStatement(clock.now())))
         await probeDisk(path).catch((cause: unknown) => {

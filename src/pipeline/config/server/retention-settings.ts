@@ -14,28 +14,33 @@ export interface RetentionSettings {
 }
 
 const age = { type: 'string', pattern: '^([1-9][0-9]{0,5}[smhdw]|forever)$' } as const
+const ageWords = 'a whole number and a unit (45s, 30m, 12h, 30d or 4w), or forever'
 
 export const retentionTable = {
   'retention.keep': {
     schema: age,
+    expected: ageWords,
     otherwise: null,
     what: 'delete finished runs after this time, such as 12h, 30d or 4w (default: keep them)',
     env: ['PROVISO_RETENTION'],
   },
   'retention.completed': {
     schema: age,
+    expected: ageWords,
     otherwise: null,
     what: 'the same for completed runs, such as 7d or forever (default: retention.keep)',
     env: ['PROVISO_RETENTION_COMPLETED'],
   },
   'retention.failed': {
     schema: age,
+    expected: ageWords,
     otherwise: null,
     what: 'the same for failed runs (default: retention.keep)',
     env: ['PROVISO_RETENTION_FAILED'],
   },
   'retention.cancelled': {
     schema: age,
+    expected: ageWords,
     otherwise: null,
     what: 'the same for cancelled runs (default: retention.keep)',
     env: ['PROVISO_RETENTION_CANCELLED'],
@@ -45,6 +50,7 @@ export const retentionTable = {
       type: 'array',
       items: { type: 'string', pattern: '^.+=\\s*([1-9][0-9]{0,5}[smhdw]|forever)$' },
     },
+    expected: 'a tenant and a time, such as acme=90d or acme.failed=365d',
     otherwise: [],
     what: 'the same for single tenants: acme=90d, or acme.failed=365d for one status',
     env: ['PROVISO_RETENTION_TENANTS'],

@@ -6,6 +6,8 @@ export interface SettingRow {
   readonly schema: JsonSchema
   readonly otherwise: Json
   readonly what: string
+  /** What a text must be, in words, where the schema has a pattern. */
+  readonly expected?: string
   /** Environment variables; the first one that is set wins. */
   readonly env: readonly string[]
 }

@@ -167,9 +167,11 @@ function parseLine(text: string): { readonly store: string } | LinkedCommit | un
   }
 }
 
+export const toAsidePath = (path: string, now: number) => `${path}-set-aside-${now}`
+
 /** Puts the anchor aside under a name that nothing reads, and returns that name. */
 export function setAnchorAside(path: string, now: number): string {
-  const aside = `${path}-set-aside-${now}`
+  const aside = toAsidePath(path, now)
   if (existsSync(toOlderPath(path))) renameSync(toOlderPath(path), `${aside}-old`)
   if (existsSync(path)) renameSync(path, aside)
   syncFolder(path)

@@ -14,7 +14,7 @@ export interface CommitGuard {
   readonly chain: SqliteChain
   /** Throws if a file was deleted or replaced; checked now and then, or `now`. */
   checkFiles(when?: 'now'): void
-  /** Throws if another program has written to the database; call it right before work. */
+  /** Throws if a file was deleted or replaced, or another program has written to the database; call it right before work. */
   checkContent(): void
   /** Takes the commit that was just made; call the result when it is on the disk, before it is acknowledged. */
   takeCommit(): () => void
@@ -46,7 +46,11 @@ export function guardCommits(connection: SqliteConnection, options: GuardOptions
         if (commit !== undefined) anchor?.write(commit)
       }
     },
-    checkContent: () => files.checkContent(),
+    checkContent() {
+      // The work may have waited for the disk since the last check.
+      files.checkNowAndThen()
+      files.checkContent()
+    },
     rememberContent: () => files.remember(),
     close: () => anchor?.close(),
   }

@@ -1,6 +1,6 @@
 /** Inspects a SQLite file, its disk, its rights and the clock, without writing to the database. */
 import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs'
-import { dirname, resolve } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { ProvisoError, toErrorMessage } from '../../../../base/errors/error.ts'
 import type { AnchorCheck } from '../../../../domain/ports/store.ts'
 import type { Finding } from '../../shared/operation-types.ts'
@@ -16,6 +16,15 @@ import { toStoreError } from '../sqlite-errors.ts'
 
 export async function inspectSqlite(file: SqliteFile): Promise<readonly Finding[]> {
   const { path } = file
+  if (statSync(path).isDirectory())
+    return [
+      {
+        check: 'store',
+        status: 'fail',
+        detail: `${path} is a folder, not a SQLite file`,
+        hint: `Pass the file in it, such as sqlite:${join(path, 'runs.db')}`,
+      },
+    ]
   return [
     ...inspectFiles(path),
     ...inspectDisk(path),
@@ -36,8 +45,8 @@ function inspectFiles(path: string): Finding[] {
   const blocked = [path, `${path}-wal`, `${path}-anchor`, folder].filter(
     (one) => existsSync(one) && !isWritable(one),
   )
-  const { mode } = statSync(path)
-  const isPublic = (mode & 0o004) !== 0
+  const open = findReadable(path)
+  const opened = open.map(({ file, mode }) => `${file} (mode ${mode})`).join(', ')
   return [
     blocked.length === 0
       ? { check: 'permissions', status: 'ok', detail: 'the files and their folder are writable' }
@@ -47,15 +56,28 @@ function inspectFiles(path: string): Finding[] {
           detail: `not writable: ${blocked.join(', ')}`,
           hint: 'Run the server as the owner of the files, or change their owner with chown',
         },
-    isPublic
+    open.length > 0
       ? {
           check: 'privacy',
           status: 'warn',
-          detail: `every user of this machine can read the file (mode ${(mode & 0o777).toString(8)})`,
-          hint: `Run chmod 600 ${path}`,
+          detail: `other users of this machine can read ${opened}`,
+          hint: `Run chmod 600 ${open.map(({ file }) => file).join(' ')}`,
         }
-      : { check: 'privacy', status: 'ok', detail: `mode ${(mode & 0o777).toString(8)}` },
+      : { check: 'privacy', status: 'ok', detail: `mode ${toMode(path)}` },
   ]
+}
+
+const toMode = (path: string) => (statSync(path).mode & 0o777).toString(8)
+
+/** The database and its log may be shared with a group, the key with no other account. */
+function findReadable(path: string): readonly { readonly file: string; readonly mode: string }[] {
+  return [
+    { file: path, bits: 0o004 },
+    { file: `${path}-wal`, bits: 0o004 },
+    { file: `${path}-secret-key`, bits: 0o044 },
+  ]
+    .filter(({ file, bits }) => ((statSync(file, { throwIfNoEntry: false })?.mode ?? 0) & bits) !== 0)
+    .map(({ file }) => ({ file, mode: toMode(file) }))
 }
 
 function isWritable(path: string): boolean {

@@ -27,6 +27,7 @@ import { type AnchorContent, getFileMode, readAnchor, setAnchorAside, toAnchorPa
 import { readChain } from '../files/commit-chain.ts'
 import { lockWriter, openSqliteStore } from '../sqlite.ts'
 import { parseSqliteAddress, type SqliteFile } from '../sqlite-address.ts'
+import { acceptLoss } from './accept-loss.ts'
 import { assertNotOfStore } from './assert-not-of-store.ts'
 import { inspectMissing, inspectSqlite } from './inspect-sqlite.ts'
 
@@ -42,10 +43,7 @@ export const sqliteOperations: StoreOperations = {
   restore: (address, options) => restoreSqlite(toFile(address), options),
   inspect: (address) => inspectSqlite(toFile(address)),
   inspectMissing: (address) => inspectMissing(toFile(address)),
-  async acceptLoss(address) {
-    const store = await openSqliteStore({ ...toFile(address), acceptLoss: true })
-    await store.close()
-  },
+  acceptLoss: (address, options) => acceptLoss(toFile(address), options),
 }
 
 /** Interval of progress reports. */
