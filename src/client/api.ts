@@ -8184,6 +8184,11 @@ export interface operations {
                         unreadable: string[];
                         runs: number;
                         runsUnderWay: number;
+                        unknownKeys: {
+                            keyId: string;
+                            runs: number;
+                            rows: number;
+                        }[];
                     };
                 };
             };

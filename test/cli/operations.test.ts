@@ -246,12 +246,14 @@ it('secrets reseal encrypts all agents with the new key, and reports agents that
   const done = await cli(['secrets', 'reseal', '--by', 'ann'], { env })
   expect(done.code).toBe(3)
   expect(done.stdout).toContain('Resealed 2 agents and 0 runs; 0 agents had the newest key already')
-  expect(done.stderr).toContain('lost of tenant default: no known key decrypts its secrets')
+  expect(done.stderr).toContain(
+    `lost of tenant default: no known key decrypts its secrets, they need key ${readSecretKey(foreign).id}`,
+  )
   const alone = await cli(['secrets', 'reseal', '--json'], { env: { PROVISO_SECRET_KEY: next } })
   expect(JSON.parse(alone.stdout)).toMatchObject({
     resealed: 0,
     current: 2,
-    unreadable: [{ capabilityId: 'lost' }],
+    unreadable: [{ capabilityId: 'lost', keyId: readSecretKey(foreign).id }],
   })
   const [row] = await json(['audit', '--action', 'secrets.resealed'])
   expect(row).toMatchObject({ by: 'ann', details: { capabilities: ['one', 'two'] } })

@@ -109,9 +109,9 @@ function report(done: Done, dryRun: boolean): void {
     printNote(
       `  ${colors.dim('Add the key to PROVISO_SECRET_KEY_PREVIOUS; without it these secrets are lost')}`,
     )
-  for (const { tenant, capabilityId } of unreadable)
+  for (const { tenant, capabilityId, keyId } of unreadable)
     printNote(
-      `${colors.red('✗')} ${colors.bold(capabilityId)} of tenant ${tenant}: no known key decrypts its secrets`,
+      `${colors.red('✗')} ${colors.bold(capabilityId)} of tenant ${tenant}: no known key decrypts its secrets${keyId === undefined ? '' : `, they need key ${keyId}`}`,
     )
   if (unreadable.length > 0)
     printNote(`  ${colors.dim('Add their key to PROVISO_SECRET_KEY_PREVIOUS, or register the agents again')}`)

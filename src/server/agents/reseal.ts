@@ -1,6 +1,6 @@
 /** Encrypts the stored secrets of agents and webhooks with the newest key, so that a previous key can be retired. */
 import { ProvisoError } from '../../base/errors/error.ts'
-import type { Json } from '../../base/json.ts'
+import { isObject, type Json, own } from '../../base/json.ts'
 import type { Records, RegistrationRow } from '../../domain/ports/records.ts'
 import { createEndpointSeal, type EndpointSeal, sealedOwner } from './endpoint-seal.ts'
 
@@ -8,8 +8,10 @@ export interface Resealed {
   readonly resealed: number
   /** Had the newest key already, or no secrets. */
   readonly current: number
-  /** No known key decrypts them. Webhooks are named `webhook ID`. */
-  readonly unreadable: readonly Pick<RegistrationRow, 'tenant' | 'capabilityId'>[]
+  /** No known key decrypts them; `keyId` is that of the key that is missing. Webhooks are named `webhook ID`. */
+  readonly unreadable: readonly (Pick<RegistrationRow, 'tenant' | 'capabilityId'> & {
+    readonly keyId?: string
+  })[]
 }
 
 export interface ResealRequest {
@@ -45,7 +47,7 @@ export async function resealEndpoints(
   seal: EndpointSeal,
   { tenant, by, dryRun = false }: ResealRequest,
 ): Promise<Resealed> {
-  const unreadable: Owner[] = []
+  const unreadable: (Owner & { readonly keyId?: string })[] = []
   const counts = { resealed: 0, current: 0 }
   const changed = new Map<string, string[]>()
   const list = () => listSealed(records, tenant)
@@ -54,7 +56,7 @@ export async function resealEndpoints(
     for (const { owner, endpoint, store } of rows) {
       const opened = seal.isCurrent(endpoint) ? 'current' : seal.open({ ...owner, endpoint })
       if (opened === 'current' || opened === undefined) counts.current++
-      else if (opened === 'sealed') unreadable.push(owner)
+      else if (opened === 'sealed') unreadable.push({ ...owner, ...readKeyId(endpoint) })
       else if (dryRun || (await store(seal.seal(owner, opened)))) {
         counts.resealed++
         changed.set(owner.tenant, [...(changed.get(owner.tenant) ?? []), owner.capabilityId])
@@ -72,6 +74,13 @@ export async function resealEndpoints(
       details: { capabilities: names },
     })
   return { ...counts, unreadable }
+}
+
+/** The id of the key in `v1.KEY-ID.CIPHERTEXT`. */
+function readKeyId(endpoint: Json): { readonly keyId?: string } {
+  const sealed = isObject(endpoint) ? own(endpoint, 'sealed') : undefined
+  const keyId = typeof sealed === 'string' ? /^v1\.([\da-f]{8})\./.exec(sealed)?.[1] : undefined
+  return keyId === undefined ? {} : { keyId }
 }
 
 type Owner = Pick<RegistrationRow, 'tenant' | 'capabilityId'>

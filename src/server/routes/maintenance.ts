@@ -125,6 +125,13 @@ export const eraseRoute: Route = {
   },
 }
 
+/** A key that the server does not have, and what of the tenant is sealed with it. */
+const unknownKeySchema = {
+  type: 'object',
+  required: ['keyId', 'runs', 'rows'],
+  properties: { keyId: text, runs: whole, rows: whole },
+} as const
+
 export const resealSecrets: Route = {
   method: 'POST',
   path: `${api}/secrets/reseal`,
@@ -135,13 +142,14 @@ export const resealSecrets: Route = {
   replies: {
     200: ok('How many were encrypted again, had the newest key already, or cannot be decrypted', {
       type: 'object',
-      required: ['resealed', 'current', 'unreadable', 'runs', 'runsUnderWay'],
+      required: ['resealed', 'current', 'unreadable', 'runs', 'runsUnderWay', 'unknownKeys'],
       properties: {
         resealed: whole,
         current: whole,
         unreadable: { type: 'array', items: text },
         runs: whole,
         runsUnderWay: whole,
+        unknownKeys: { type: 'array', items: unknownKeySchema },
       },
     }),
     ...refusals(404, 422),
@@ -150,8 +158,10 @@ export const resealSecrets: Route = {
     const { registrar } = requireAgents(served)
     const request = { tenant: caller.tenant, by: signature(caller) }
     const { resealed, current, unreadable } = await registrar.reseal(request)
-    const { runs = 0, underWay: runsUnderWay = 0 } = (await served.app.store.resealRuns?.(request)) ?? {}
+    const runs = await served.app.store.resealRuns?.(request)
     const names = unreadable.map(({ capabilityId }) => capabilityId)
-    return { status: 200, body: { resealed, current, unreadable: names, runs, runsUnderWay } }
+    const counts = { runs: runs?.runs ?? 0, runsUnderWay: runs?.underWay ?? 0 }
+    const unknownKeys = (runs?.unknownKeys ?? []).map((key) => ({ ...key }))
+    return { status: 200, body: { resealed, current, unreadable: names, ...counts, unknownKeys } }
   },
 }
