@@ -127,11 +127,12 @@ export function createEngine(options: EngineOptions): Engine {
   }
 }
 
-function createBackOff({ clock, pollMs, catalogFor }: EngineSettings) {
+function createBackOff({ clock, pollMs, catalogFor, isServed }: EngineSettings) {
   return createClaimBackOff({
     clock,
     firstMs: pollMs,
-    knows: (capabilityId, tenant) => catalogFor(tenant).capability(capabilityId) !== undefined,
+    knows: (capabilityId, tenant) =>
+      catalogFor(tenant).capability(capabilityId) !== undefined && (isServed?.(capabilityId, tenant) ?? true),
   })
 }
 
