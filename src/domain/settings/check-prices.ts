@@ -24,7 +24,7 @@ export const checkPrices: Check = each((value, at) =>
   isObject(value) ? rowIssues(withMissing(value), at, priceRows) : object(value, at),
 )
 
-/** With the members that are missing behind those that are there: a misspelled one is reported first. */
+/** Puts missing members last, so that a misspelled one is reported first. */
 function withMissing(given: object): { readonly [name: string]: unknown } {
   const missing = members.filter((name) => !Object.hasOwn(given, name))
   return { ...given, ...Object.fromEntries(missing.map((name) => [name, null])) }

@@ -255,7 +255,7 @@ const deepest = 6
 
 interface Spot {
   readonly depth: number
-  /** Schemas that may still be looked at: unions in unions are many. */
+  /** Schemas that may still be checked: unions in unions are many. */
   readonly steps: { left: number }
 }
 
