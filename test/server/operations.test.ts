@@ -2,13 +2,14 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, expect, it } from 'vitest'
+import { afterAll, expect, it } from 'vitest'
 import { openStore } from '../../src/app.ts'
 import { createEndpointSeal } from '../seams/server.ts'
 import { api, approved, frames, serve, start, tea } from './support.ts'
 
 const folders: string[] = []
-afterEach(() => {
+// At the end: servers close after each test, and need their files until then.
+afterAll(() => {
   for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true })
 })
 
@@ -152,8 +153,22 @@ it('reseals the secrets of agents while it serves, and calls them with the old k
   await before.call(`${api}/capabilities/register`, { body: agent })
   const after = await serve({ ...tea, store, http: { allowLoopback: true, secretKeys: [next, old] } })
   const reseal = async () => (await after.call(`${api}/secrets/reseal`, { method: 'POST' })).json()
-  expect(await reseal()).toEqual({ resealed: 1, current: 0, unreadable: [], runs: 0, runsUnderWay: 0 })
-  expect(await reseal()).toEqual({ resealed: 0, current: 1, unreadable: [], runs: 0, runsUnderWay: 0 })
+  expect(await reseal()).toEqual({
+    resealed: 1,
+    current: 0,
+    unreadable: [],
+    runs: 0,
+    runsUnderWay: 0,
+    unknownKeys: [],
+  })
+  expect(await reseal()).toEqual({
+    resealed: 0,
+    current: 1,
+    unreadable: [],
+    runs: 0,
+    runsUnderWay: 0,
+    unknownKeys: [],
+  })
   const [row] = await store.records.registrations.list({})
   const opened = createEndpointSeal({ keys: [next], clear: false }).open(row!)
   expect(opened).toMatchObject({ url: agent.endpoint.url })
