@@ -184,6 +184,7 @@ describe('a SQLite store', () => {
     const limited = ['-c', 'ulimit -f 1; exec "$@"', 'sh', process.execPath, ...command, `sqlite:${file}`]
     const { status, stderr } = spawnSync('sh', limited, { encoding: 'utf8' })
     expect(stderr).toMatch(/Cannot back up .*: .*(full|I\/O)/)
+    expect(stderr).toContain('Check the free space')
     expect(status).toBe(2)
     expect(existsSync(path('unwritten.db.partial'))).toBe(false)
   })

@@ -154,6 +154,7 @@ describe('acknowledged runs', () => {
     const { code, stdout, stderr } = await verify(file)
     expect([code, stdout]).toEqual([3, '0 runs, 0 events: acknowledged runs are missing\n'])
     expect(stderr).toMatch(/the file does not exist: its \d+ acknowledged commits are gone \(1 run, /)
+    expect(stderr).not.toContain('--accept-loss')
     const json = JSON.parse((await verify(file, '--json')).stdout) as Verified
     expect(json.anchor.problems).toMatchObject([{ code: 'anchor/lost', runs: [runId] }])
   })

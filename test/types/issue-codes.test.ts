@@ -117,6 +117,7 @@ const known = new Set([...listed, ...cliCodes])
 const others = new Set<string>([
   'lint/unknown-rule',
   'plan/planner-failed',
+  'store/anchor-replaced',
   'store/clear-secrets',
   'webhook/failed',
 ])

@@ -59,7 +59,15 @@ export function addVerifyCommand(program: Command): void {
           { ok: isOk, ...counts, bad, anchor: toJson(anchor), ...(message && { damage: message }) },
           'line',
         )
-      else report({ bad, counts, anchor, damage, mayMiss: keepsAnchor && anchor.state === 'absent' })
+      else
+        report({
+          bad,
+          counts,
+          anchor,
+          damage,
+          isMissing: missing !== undefined,
+          mayMiss: keepsAnchor && anchor.state === 'absent',
+        })
       process.exitCode = exitCode(isOk ? 'ok' : 'unmet')
     })
 }
@@ -86,18 +94,20 @@ interface Verdict {
   readonly counts: { readonly runs: number; readonly events: number }
   readonly anchor: AnchorCheck
   readonly damage: ProvisoError | undefined
+  /** Whether the file does not exist. */
+  readonly isMissing: boolean
   /** Whether there is no anchor, although the store could have one. */
   readonly mayMiss: boolean
 }
 
-function report({ bad, counts, anchor, damage, mayMiss }: Verdict): void {
+function report({ bad, counts, anchor, damage, isMissing, mayMiss }: Verdict): void {
   if (damage) {
     printNote(`${colors.red('✗')} ${colors.bold('store')}  ${damage.message} (${damage.code})`)
     printNote(damage.hint)
   }
   for (const { code, message } of anchor.problems)
     printNote(`${colors.red('✗')} ${colors.bold('anchor')}  ${message} (${code})`)
-  if (anchor.problems.length > 0) printNote(lossHint)
+  if (anchor.problems.length > 0) printNote(isMissing ? missingHint : lossHint)
   for (const { runId, issues } of bad)
     for (const { at, code, message } of issues) {
       const location = 'pointer' in at ? at.pointer : ''
@@ -113,6 +123,7 @@ function report({ bad, counts, anchor, damage, mayMiss }: Verdict): void {
 
 const unnoticed = 'but there is no anchor: the loss of acknowledged runs could not be noticed'
 
+const missingHint = 'Put the original files back or restore a backup with `proviso restore`'
 const lossHint =
   'Put the original files back or restore a backup with `proviso restore`; `proviso doctor --accept-loss` continues without what is lost'
 

@@ -125,7 +125,7 @@ function warnMissing(path: string): void {
     `The anchor ${path} was deleted or replaced while the store was open: it continues in a new file`,
     {
       type: 'ProvisoWarning',
-      code: 'store/anchor',
+      code: 'store/anchor-replaced',
       detail:
         'Keep the anchor beside the database: without it, the loss of acknowledged runs cannot be noticed',
     },

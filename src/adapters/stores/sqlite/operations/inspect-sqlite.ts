@@ -37,7 +37,8 @@ export async function inspectSqlite(file: SqliteFile): Promise<readonly Finding[
 /** All acknowledged commits of a deleted database, by the anchor that it left. */
 export function inspectMissing({ path }: SqliteFile): AnchorCheck | undefined {
   const anchor = existsSync(path) ? undefined : readAnchor(toAnchorPath(path))
-  return anchor && describeMissing(anchor)
+  // A store that has acknowledged no commit has lost none.
+  return anchor && anchor.last.n > 0 ? describeMissing(anchor) : undefined
 }
 
 function inspectFiles(path: string): Finding[] {

@@ -84,6 +84,7 @@ async function backupSqlite({ path, driver }: SqliteFile, options: BackupOptions
     throw ProvisoError.is(cause)
       ? cause
       : new ProvisoError('store/unavailable', `Cannot back up ${path} to ${to}: ${toErrorMessage(cause)}`, {
+          hint: 'Check the free space and the rights of the folder, or pass another file with --to',
           cause,
         })
   } finally {
