@@ -71,9 +71,9 @@ describe('proviso serve in trouble', () => {
         ],
         { stdio: ['ignore', 'pipe', stderr], env: { ...process.env, PROVISO_LOG: 'debug' } },
       )
-      const [line] = await once(child.stdout.setEncoding('utf8'), 'data')
+      const [line] = await once(child.stdout!.setEncoding('utf8'), 'data')
       child.stderr?.destroy()
-      child.stdout.destroy()
+      child.stdout?.destroy()
       const [, address = ''] = /serves on (\S+)/.exec(line) ?? []
       const run = async () =>
         frames(

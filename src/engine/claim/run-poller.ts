@@ -53,6 +53,8 @@ export function createRunPoller(options: RunPollerOptions): RunSource {
   let lastPollAt = Number.NEGATIVE_INFINITY
   let cancelPoll = () => {}
   let cancelRenewal = () => {}
+  /** When the last renewal that has succeeded began: no lease here is older. */
+  let renewedAt = clock.now()
 
   const wakeAt = (at: number) => {
     if (!opened || closed || at >= nextPollAt) return
@@ -91,6 +93,15 @@ export function createRunPoller(options: RunPollerOptions): RunSource {
 
   const isLookDue = createLookPace(clock)
 
+  const renew = async () => {
+    const at = clock.now()
+    await renewLeases(options)
+    renewedAt = Math.max(renewedAt, at)
+  }
+
+  /** Under load a timer may fire late: without a renewal, this process could claim runs that it executes. */
+  const isRenewalLate = () => clock.now() - renewedAt > (leaseMs * 2) / 3
+
   const poll = async () => {
     try {
       for (let full = true; full && !closed; ) {
@@ -99,6 +110,9 @@ export function createRunPoller(options: RunPollerOptions): RunSource {
           wakeAt(clock.now() + shortestPause)
           return
         }
+        if (isRenewalLate()) await renew()
+        // The store is slower than a lease: a claim would take runs from this process itself.
+        if (isRenewalLate()) return
         const claims = await claim(limit)
         await takeClaims(claims)
         full = !own && claims.length === limit
@@ -115,7 +129,7 @@ export function createRunPoller(options: RunPollerOptions): RunSource {
   /** Renewal has its own timer: a slow claim must not let leases expire. */
   const scheduleRenewal = () => {
     cancelRenewal = clock.timer(clock.now() + leaseMs / 3, scheduleRenewal)
-    renewLeases(options).catch(options.onError)
+    renew().catch(options.onError)
   }
 
   return {

@@ -76,6 +76,8 @@ export interface Actor {
   readonly lease: Lease | undefined
   /** Whether a turn, a call or a draft is in progress, or a result is not written. */
   readonly busy: boolean
+  /** Whether the store has not answered a write or a release. */
+  readonly isWriting: boolean
   /** Whether its journal is not read yet: it may need slots. */
   readonly isUnloaded: boolean
   /** The calls that were in flight last. */

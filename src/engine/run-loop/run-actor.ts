@@ -120,6 +120,9 @@ export function createActor(runId: string, context: ActorContext, origin: Origin
     get busy() {
       return isBusy(state)
     },
+    get isWriting() {
+      return state.phase.kind === 'writing' || state.phase.kind === 'releasing'
+    },
     get isUnloaded() {
       return state.run === undefined
     },
