@@ -26,6 +26,7 @@ export function addDoctorCommand(program: Command): void {
       .command('doctor')
       .summary('check store, disk, permissions and clock')
       .description('check the store of a server, its anchor, disk, permissions and clock'),
+    'server',
   )
     .option('--accept-loss', 'continue a store that has lost acknowledged runs; its anchor is set aside')
     .option('--json', 'print one JSON object')
