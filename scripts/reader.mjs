@@ -14,7 +14,7 @@ import { root } from './setup.mjs'
 const folder = join(root, 'packages', 'reader')
 
 /** Bytes. */
-export const limits = { bundle: 60_000, package: 2_100_000 }
+export const limits = { bundle: 60_000, package: 2_000_000 }
 
 /** Files that the light reader replaces with smaller ones. */
 const standIns =

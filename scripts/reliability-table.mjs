@@ -110,7 +110,12 @@ export const reliabilityTable = [
     ],
     long: ['npm run bench -- server'],
   },
-  { id: 'T19', shows: 'constant memory over time', tests: ['test/soak/soak.test.ts'] },
+  {
+    id: 'T19',
+    shows: 'constant memory over time, under faults and with stalled readers',
+    tests: ['test/soak/soak.test.ts'],
+    long: ['npm run soak -- --store sqlite', 'npm run soak -- --store postgres --workers 3'],
+  },
   {
     id: 'T20',
     shows: 'budgets are never exceeded, also by processes that are killed, and nothing stays reserved',

@@ -58,6 +58,7 @@ export interface AppOptions
       | 'onMissing'
       | 'claim'
       | 'labels'
+      | 'plannedOnly'
       | 'storeRaw'
     >
   > {
@@ -419,6 +420,7 @@ const appRows = {
   owner: name,
   onCrash: callable,
   onMissing: callable,
+  plannedOnly: each(name),
   labels: must(
     isLabels,
     `at most ${mostLabels} labels of letters, digits, dots and dashes, such as { region: 'eu' }`,

@@ -30,7 +30,7 @@ export function familyOf(pid) {
   return readProcess(pid)?.parent
 }
 
-/** Milliseconds of the children of a process, and of those that have ended; not a number where there is no /proc. */
+/** Milliseconds of the children of a process, and of its ended children; not a number where there is no /proc. */
 export function familyMs(parent) {
   const ended = parent === undefined ? undefined : readProcess(parent)
   if (ended === undefined) return Number.NaN

@@ -201,7 +201,7 @@ export function toEngineOptions(
   })
   return {
     ...pick(parts, ['store', 'clock', 'newId', 'redactor', 'onCrash', 'compileOptions']),
-    ...pick(options, ['pollMs', 'claim', 'labels', 'random', 'storeRaw']),
+    ...pick(options, ['pollMs', 'claim', 'labels', 'plannedOnly', 'random', 'storeRaw']),
     limits: { circuits: {}, ...options.limits },
     ...readTimes(options, env),
     parseText: parts.reading.parseText,

@@ -62,6 +62,8 @@ export interface EngineOptions {
   readonly modelFor?: (capability: Capability) => string | undefined
   /** Labels of this process: it executes runs without a placement, and those whose placement has no other labels. */
   readonly labels?: Labels
+  /** Ids of capabilities that this process plans with, and leaves to other processes to execute. Default: none. */
+  readonly plannedOnly?: readonly string[]
   /** Redacts secrets. Default: by key names. */
   readonly redactor?: Redactor
   /** Keep the redacted raw output of models in the journal. Default true. */

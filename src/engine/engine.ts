@@ -22,6 +22,7 @@ import { cancel, type Outside, reply, resume, triggerPolicy } from './input/repl
 import { boundReads } from './journal/bound-reads.ts'
 import { createChanges, createRunWaiters, loadEvents, loadState, watchRun } from './journal/journal.ts'
 import { createLifecycle } from './journal/lifecycle-listeners.ts'
+import { getRunStatus } from './journal/run-head.ts'
 import { lookForAnswer } from './perform/perform.ts'
 import { replayRun } from './replay/replay.ts'
 import type { Actor } from './run-loop/run-actor-context.ts'
@@ -82,7 +83,11 @@ export function createEngine(options: EngineOptions): Engine {
     waiters.markActive(runId)
     runs.actors.get(runId)?.notify(seq)
   })
-  const starts = createStarts(settings, runs, { isClosed: () => isClosed, onStored: outside.onAppended })
+  const onStored: Outside['onAppended'] = (state, events) => {
+    outside.onAppended(state, events)
+    lifecycle.notify({ kind: 'left', runId: state.runId, why: 'started', status: getRunStatus(state) })
+  }
+  const starts = createStarts(settings, runs, { isClosed: () => isClosed, onStored })
 
   return {
     async start(envelope, given) {
@@ -122,11 +127,12 @@ export function createEngine(options: EngineOptions): Engine {
   }
 }
 
-function createBackOff({ clock, pollMs, catalogFor }: EngineSettings) {
+function createBackOff({ clock, pollMs, catalogFor, isServed }: EngineSettings) {
   return createClaimBackOff({
     clock,
     firstMs: pollMs,
-    knows: (capabilityId, tenant) => catalogFor(tenant).capability(capabilityId) !== undefined,
+    knows: (capabilityId, tenant) =>
+      catalogFor(tenant).capability(capabilityId) !== undefined && (isServed?.(capabilityId, tenant) ?? true),
   })
 }
 

@@ -30,6 +30,8 @@ export interface DecisionContext {
         readonly modelSettings?: ModelSettings
       }
     | undefined
+  /** Whether this process executes the capability, or leaves its attempts to others. Absent: it executes all it knows. */
+  readonly isServed?: (capabilityId: string) => boolean
   /** Selects and prices the candidate capabilities for a plan of this run, by the current catalog. */
   readonly considerCapabilities: (state: RunState) => PlanningInput
   /** What this process knows about the call of a running attempt; absent where only the journal is available. */

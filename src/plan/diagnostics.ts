@@ -89,6 +89,10 @@ export const diagnosticTable = {
   'plan/ambiguous': informational('several nodes supply the property at the same time'),
   'plan/output-missing': hard('missing_producer', 'a required property of the answer has no producer'),
   'plan/output-mismatch': hard('schema_incompatible', 'what is produced can never satisfy the caller'),
+  'plan/map-mismatch': hard(
+    'schema_incompatible',
+    'the list that a map makes can never satisfy its own contract',
+  ),
   'plan/output-unproven': informational('what is produced may not satisfy the caller; validated at run time'),
   'plan/contract-vacant': hard('schema_incompatible', 'no value can satisfy the schema of the caller'),
   'plan/conflict': hard('schema_incompatible', 'hard constraints cannot hold together'),

@@ -72,7 +72,7 @@ export function mountRoute(fastify: FastifyInstance, route: Route, mounting: Mou
         // From here on the response is written, or a stream follows the run.
         mounting.known(request).onAccepted()
         if ('refused' in answer) {
-          const isFailure = route.countsFailures && [401, 403].includes(getStatus(answer))
+          const isFailure = route.countsFailures && isCallersFault(answer)
           const limited = isFailure ? await mounting.rateLimit.countFailure(request.ip) : undefined
           return sendRefusal(reply, limited ?? answer, mounting)
         }
@@ -101,7 +101,8 @@ async function admit(
   if (route.roles === 'anyone') return undefined
   if (mounting.stopping.aborted) return stopping
   const caller = await mounting.authenticate(request.headers.authorization)
-  if ('refused' in caller) return (await mounting.rateLimit.countFailure(request.ip)) ?? caller
+  if ('refused' in caller)
+    return (isCallersFault(caller) ? await mounting.rateLimit.countFailure(request.ip) : undefined) ?? caller
   mounting.known(request).caller = caller
   const { rateLimit } = mounting
   return (
@@ -147,7 +148,13 @@ async function checkHead(
   const wrong = findIssues(route.params ?? true, params, 'the path')
   if (wrong.length > 0) return refuseIssues('request/unreadable', wrong)
   const refused = await route.checkHead?.({ params, headers: readHeaders(request) }, served)
-  return refused && ((await rateLimit.countFailure(request.ip)) ?? refused)
+  const isFailure = refused !== undefined && getStatus(refused) < 500
+  return (isFailure ? await rateLimit.countFailure(request.ip) : undefined) ?? refused
+}
+
+/** Whether the caller may be guessing. An identity provider that does not answer is no fault of a caller. */
+function isCallersFault(refused: Refusal): boolean {
+  return [401, 403].includes(getStatus(refused))
 }
 
 /** Names what a URL stands for: another query or spelling of the path is not another target. */

@@ -70,6 +70,44 @@ describe('the proof of a map', () => {
     expect({ ok, reported }).toEqual({ ok: false, reported: [['each[].write', 'plan/input-mismatch']] })
   })
 
+  describe('that collects failures', () => {
+    const some = { type: 'array', items: { type: 'string' }, minItems: 1 }
+    const collecting = (contracts?: object): Draft => {
+      const { nodes, ...rest } = overList()
+      const [list, each] = nodes
+      return {
+        ...rest,
+        nodes: [list, { ...each, map: { onItemFail: 'collect' }, ...(contracts && { contracts }) }],
+      } as Draft
+    }
+    const outOf = (items: object) => ({
+      schema: { type: 'object', required: ['out'], properties: { out: { type: 'array', items } } },
+    })
+    const withValue = (status: string, type: string) => ({
+      required: ['status'],
+      properties: { status: { const: status }, value: { type } },
+    })
+
+    it.each([
+      ['values without their status', { type: 'string' }, false],
+      ['a status that no item has', withValue('done', 'string'), false],
+      ['completed items with another value', withValue('completed', 'number'), false],
+      ['completed items with their value', withValue('completed', 'string'), true],
+      ['failed items', { required: ['error'] }, true],
+    ])('is judged by what both kinds of items can be: %s', (_, items, ok) => {
+      expect(proofOf(collecting(), some, outOf(items)).ok).toBe(ok)
+      expect(proofOf(collecting(), { ...some, minItems: 0 }, outOf(items)).ok, 'an empty list').toBe(true)
+    })
+
+    it('is rejected if its own contract can never hold', () => {
+      const contracts = { output: { type: 'array', items: { type: 'string' } } }
+      const { ok, reported } = proofOf(collecting(contracts), some)
+      expect({ ok, reported }).toEqual({ ok: false, reported: [['each', 'plan/map-mismatch']] })
+      const status = { output: { type: 'array', items: withValue('completed', 'string') } }
+      expect(proofOf(collecting(status), some)).toMatchObject({ ok: true })
+    })
+  })
+
   it('rejects elements of which nothing is known where the body needs to know, at its node', () => {
     const { ok, reported } = proofOf(overList(), { type: 'array' })
     expect({ ok, reported }).toEqual({ ok: false, reported: [['each[].write', 'plan/input-mismatch']] })

@@ -74,8 +74,8 @@ it('a loop that comes back to the inputs of a rejected round makes a new call', 
 
 it('a map whose list breaks its contract and is tried again repeats its calls under their keys', async () => {
   const { nodes, ...rest } = mapDraft('work', { concurrency: 1 })
-  const wantsTen = { output: { type: 'array', contains: { const: 10 } } }
-  const draft = { ...rest, nodes: nodes.map((node) => ({ ...node, contracts: wantsTen })) } as DraftInput
+  const withTen = { output: { type: 'array', contains: { const: 10 } } }
+  const draft = { ...rest, nodes: nodes.map((node) => ({ ...node, contracts: withTen })) } as DraftInput
   const policies = { planner: { directives: { sideEffects: 'allow' } }, runtime: [], onNodeFail: 'ask' }
   const answers = [2, 3, 2, 10]
   let call = 0

@@ -105,6 +105,24 @@ describe('tracing', () => {
     })
   })
 
+  it('a process that leaves a run to others ends its span with the start, and theirs is linked to it', async () => {
+    const [api, worker] = [tracer(), tracer()]
+    const store = await openStore('memory:')
+    const capabilities = [local('write', () => ({ text: 'Tea' }))]
+    const first = await open({ store, capabilities, claim: 'none', tracing: { tracer: api.tracer } })
+    const { id } = await first.start(envelope(), { draft: one })
+    const [started] = api.spans()
+    expect(started).toMatchObject({
+      name: 'invoke_workflow',
+      attributes: { 'proviso.run.status': 'pending' },
+    })
+    const second = await open({ store, capabilities, tracing: { tracer: worker.tracer } })
+    await (await second.attach(id)).result()
+    const [resumed] = worker.spans().filter(({ name }) => name === 'invoke_workflow')
+    expect(resumed?.links[0]?.context.spanId).toBe(started?.spanContext().spanId)
+    expect(api.spans()).toHaveLength(1)
+  })
+
   it('a resumed run is a trace of its own, linked to where the run began, after a restart as well', async () => {
     const first = tracer()
     const store = await openStore('memory:')

@@ -104,6 +104,11 @@ describe('prices and waits', () => {
   const price = { model: 'openai/gpt-5', inputPerMillion: 1, outputPerMillion: 1 }
   it.each([
     ['/prices/0/inputPerMilion', { ...price, inputPerMilion: 1 }, 'Did you mean "inputPerMillion"?'],
+    [
+      '/prices/0/inputPerMilion',
+      { model: 'a/b', inputPerMilion: 1, outputPerMillion: 1 },
+      'Did you mean "inputPerMillion"?',
+    ],
     ['/prices/0/outputPerMillion', { ...price, outputPerMillion: -1 }, undefined],
     ['/prices/0/inputPerMillion', { ...price, inputPerMillion: '1' }, undefined],
     ['/prices/0/outputPerMillion', { model: 'a/b', inputPerMillion: 1 }, undefined],

@@ -8,6 +8,7 @@ import {
   decide,
   evaluate,
   getValueLookup,
+  isVacant,
   parseCondition,
 } from '../seams/schema.ts'
 
@@ -70,3 +71,24 @@ it('never takes conditions for contradictory that a value satisfies together', (
   }
   expect(contradictory).toBeGreaterThan(0)
 }, 600_000)
+
+it(`finds no value for a schema with unions only where there is none, ${pairs} times`, () => {
+  let vacant = 0
+  for (let seed = 1; seed <= pairs; seed++) {
+    const random = new Random(seed)
+    const [one, two, wanted] = [randomObject(random), randomObject(random), randomObject(random)]
+    // They refer to definitions at the root.
+    const $defs = Object.assign({}, ...[one, two, wanted].map(({ schema }) => schema['$defs'] ?? {}))
+    const items = { allOf: [{ anyOf: [one.schema, two.schema] }, wanted.schema] }
+    const schema = { type: 'array', minItems: 1, items, $defs }
+    if (!isVacant(schema)) continue
+    vacant++
+    const compiled = compileSchema(schema)
+    for (const made of [one, two, wanted])
+      for (let i = 0; i < samples / 4; i++) {
+        const value = [made.sample()]
+        if (compiled.accepts(value)) expect.fail(`unsound: ${JSON.stringify({ seed, schema, value })}`)
+      }
+  }
+  expect(vacant).toBeGreaterThan(pairs / 100)
+})

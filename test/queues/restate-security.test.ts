@@ -159,7 +159,7 @@ function createCertificates(folder: string): void {
   openssl('x509', '-req', '-in', 'request.pem', ...authority, '-extfile', 'extensions', '-out', 'cert.pem')
 }
 
-/** Status of a request that nobody has signed. */
+/** Status of a request without a signature. */
 function callDirectly(port: number, path: string): Promise<number> {
   return new Promise((resolve, reject) => {
     const session = connectHttp2(`http://127.0.0.1:${port}`)

@@ -1,6 +1,6 @@
 /**
  * Types the set-up of docs/reference/queues.md into a shell, in a network of its own with nothing but loopback, so that its ports
- * are free: argv has the folder, the lines that start everything, and those that start a run. Prints what the run prints, and the
+ * are free: argv has the folder, the lines that start everything, and the lines that start a run. Prints what the run prints, and the
  * status of the installation, as JSON.
  */
 import { execFileSync, spawn } from 'node:child_process'

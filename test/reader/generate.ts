@@ -76,9 +76,30 @@ function definition(random: Random): Schema {
   return { [pick(random, ['anyOf', 'oneOf'])]: branches.filter(() => random() < 0.8).concat(scalar(random)) }
 }
 
+/** One call or a list of them, with the names that schemas of tools have; arguments of any form, or one form for each name. */
+function calls(random: Random): Schema {
+  const [name, args] = pick(random, [
+    ['name', 'arguments'],
+    ['tool', 'args'],
+    ['action', 'parameters'],
+  ] as const)
+  const make = (known: Schema): Schema => ({
+    type: 'object',
+    properties: { [name]: known, [args]: random() < 0.3 ? { type: 'object' } : object(random, 2) },
+    required: [name, args],
+  })
+  const call =
+    random() < 0.5
+      ? make(pick<Schema>(random, [{ type: 'string' }, { enum: ['get_a', 'f'] }]))
+      : { anyOf: ['get_a', 'f'].map((word) => make({ const: word })) }
+  return random() < 0.5 ? { type: 'array', items: call } : call
+}
+
 export function schemaFrom(random: Random): Schema {
   const $defs = Object.fromEntries(DEFINITIONS.map((name) => [name, definition(random)]))
-  const root = random() < 0.3 ? { type: 'array', items: part(random, 2) } : part(random, 3)
+  const roll = random()
+  const root =
+    roll < 0.2 ? calls(random) : roll < 0.45 ? { type: 'array', items: part(random, 2) } : part(random, 3)
   return { ...root, $defs }
 }
 

@@ -126,6 +126,12 @@ export const mutants: readonly Mutant[] = [
     replace: 'const MOST_PASSES = 8_000',
   },
   {
+    name: 'the closing tag of an argument is looked for again for every call',
+    file: 'src/output/find/xml-calls.ts',
+    find: 'if (missing.has(tag)) return undefined',
+    replace: 'if (missing.size < 0) return undefined',
+  },
+  {
     name: 'running out of call stack leaves the reader',
     file: 'src/output/parse.ts',
     find: 'if (!(error instanceof RangeError)) throw error',
@@ -364,6 +370,16 @@ export const known: readonly { readonly name: string; run(): string | undefined 
   {
     name: 'calls that are never closed',
     run: () => fault({ opening: '', motif: 'f(a=1}', ending: '' }, DEEP_LISTS, 300),
+  },
+  {
+    name: 'arguments in elements that are never closed',
+    // Far apart: at most 100 calls are tried.
+    run: () =>
+      fault(
+        { opening: '', motif: `<function_call name="get_a"><a>${' x'.repeat(130)}`, ending: '' },
+        LISTS,
+        10_000,
+      ),
   },
   {
     name: 'line breaks in a key',

@@ -105,7 +105,9 @@ const checks: readonly Check[] = [
       if (
         event.type === 'attempt_end' &&
         event.payload.outcome === 'outcome_unknown' &&
-        !event.payload.interrupted
+        !event.payload.interrupted &&
+        // It was stopped for an end that was not written: a person replied at the same moment.
+        event.payload.issues[0]?.code !== 'attempt/interrupted'
       )
         yield `event ${event.seq}: the result of "${event.nodeId}" is unknown, and nothing went wrong`
   },

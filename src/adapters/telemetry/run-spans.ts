@@ -154,7 +154,8 @@ export function createRunSpans({ tracer }: Pick<Tracers, 'tracer'>): RunSpans {
     recordNotice(notice) {
       if (notice.kind === 'appended') return appended(notice)
       const { runId, why, status } = notice
-      finish(runId, why === 'rests' ? undefined : why, { ...(status && { 'proviso.run.status': status }) })
+      const isFine = why === 'rests' || why === 'started'
+      finish(runId, isFine ? undefined : why, { ...(status && { 'proviso.run.status': status }) })
     },
     close() {
       for (const runId of [...stretches.keys()]) finish(runId, 'closed')

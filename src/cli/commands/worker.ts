@@ -28,7 +28,7 @@ export function addWorkerCommand(program: Command): void {
     .description('execute the runs of a store and start those of schedules, without serving HTTP')
     .option(
       '--capabilities <ids>',
-      'of the modules of --use, only these capabilities; separated by commas',
+      'of the modules of --use, execute only these capabilities, and plan with all; separated by commas',
       list,
     )
     .option('--concurrency <n>', 'attempts at once (default: 1000)', wholeNumber)

@@ -97,8 +97,8 @@ function describe(cause: unknown): Pick<ErrorReport, 'code' | 'message' | 'stack
 function nameKind(cause: unknown): string {
   if (ProvisoError.is(cause)) return cause.code
   if (!(cause instanceof Error)) return String(cause).slice(0, 200)
-  const [, place = cause.message] = cause.stack?.split(/\n\s+at /) ?? []
-  return `${cause.name} ${place}`.slice(0, 200)
+  const [, frame = cause.message] = cause.stack?.split(/\n\s+at /) ?? []
+  return `${cause.name} ${frame}`.slice(0, 200)
 }
 
 /** Prints for a person who reads along. */

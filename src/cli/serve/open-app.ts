@@ -53,9 +53,7 @@ interface OpenWith {
   /** Checks the settings before the app is created. */
   readonly check?: (store: Store, env: EnvConfig, config: Config) => Promise<void>
   /** What only the caller knows of the options. */
-  readonly choose: (
-    work: Work,
-  ) => Pick<AppOptions, 'claim' | 'limits' | 'pollMs' | 'leaseMs' | 'capabilities'>
+  readonly choose: (work: Work) => Pick<AppOptions, 'claim' | 'limits' | 'pollMs' | 'leaseMs' | 'plannedOnly'>
   /** In development, agents run on this machine and can call the server's own address. */
   readonly findAddress?: () => string | undefined
 }

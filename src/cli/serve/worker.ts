@@ -40,24 +40,20 @@ function chooseOptions(flags: WorkerFlags, { capabilities }: Work) {
       ...(concurrency !== undefined && { process: concurrency }),
       ...(capabilityConcurrency !== undefined && { capability: () => capabilityConcurrency }),
     },
-    capabilities: chooseCapabilities(flags.capabilities, capabilities),
+    plannedOnly: findPlannedOnly(flags.capabilities, capabilities),
   } as const
 }
 
-/** Of the capabilities of the modules, only the named ones: other workers execute the others. */
-function chooseCapabilities(
-  ids: readonly string[] | undefined,
-  all: Work['capabilities'],
-): Work['capabilities'] {
-  if (ids === undefined) return all
-  const known = new Map(all.map((each) => [each.capability.capabilityId, each]))
-  return ids.map((id) => {
-    const found = known.get(id)
-    if (found) return found
-    throw new ProvisoError('option/invalid', `Capability "${id}" is in no module of --use`, {
-      hint: known.size === 0 ? 'Pass its module with --use' : `Choose from ${[...known.keys()].join(', ')}`,
+/** Returns the capabilities of the modules that are not named: this worker plans with them, and others execute them. */
+function findPlannedOnly(ids: readonly string[] | undefined, all: Work['capabilities']): readonly string[] {
+  if (ids === undefined) return []
+  const known = all.map((each) => each.capability.capabilityId)
+  const unknown = ids.find((id) => !known.includes(id))
+  if (unknown !== undefined)
+    throw new ProvisoError('option/invalid', `Capability "${unknown}" is in no module of --use`, {
+      hint: known.length === 0 ? 'Pass its module with --use' : `Choose from ${known.join(', ')}`,
     })
-  })
+  return known.filter((id) => !ids.includes(id))
 }
 
 async function execute(

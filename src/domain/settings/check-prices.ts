@@ -17,9 +17,15 @@ const priceRows = {
   outputPerMillion: dollars,
 } satisfies Rows
 
-const noPrice = { model: null, inputPerMillion: null, outputPerMillion: null }
+const members = ['model', 'inputPerMillion', 'outputPerMillion'] as const
 
 /** Checks `prices`: a member that is missing, misspelled or negative would make a limit on costs ineffective. */
 export const checkPrices: Check = each((value, at) =>
-  isObject(value) ? rowIssues({ ...noPrice, ...value }, at, priceRows) : object(value, at),
+  isObject(value) ? rowIssues(withMissing(value), at, priceRows) : object(value, at),
 )
+
+/** Puts missing members last, so that a misspelled one is reported first. */
+function withMissing(given: object): { readonly [name: string]: unknown } {
+  const missing = members.filter((name) => !Object.hasOwn(given, name))
+  return { ...given, ...Object.fromEntries(missing.map((name) => [name, null])) }
+}

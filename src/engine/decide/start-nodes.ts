@@ -69,6 +69,8 @@ export function decideStart(state: RunState, context: DecisionContext, node: Nod
   if (unfit.length > 0) return { facts: unfitFacts(state, context, withBrokenConditions(state, node), unfit) }
   const known = context.capability(capabilityId)
   if (known === undefined) return { missing: capabilityId }
+  const left = findLeftToOthers(context, node, capabilityId)
+  if (left !== undefined) return { missing: left }
   const asked = askedFirst(state, context, node, inputs)
   if (asked) return { facts: asked }
   const earlier = earlierCall(state, node, { capabilityId, inputs: () => redactInputs(inputs) })?.call
@@ -91,6 +93,17 @@ export function decideStart(state: RunState, context: DecisionContext, node: Nod
       earlier,
     }),
   }
+}
+
+/** The capability that another process has to execute: the node's own, or a tool that its agent calls where it runs itself. */
+function findLeftToOthers(
+  { isServed }: DecisionContext,
+  { node }: NodeState,
+  capabilityId: string,
+): string | undefined {
+  if (!isServed) return undefined
+  const tools = (node.tools ?? []).map((tool) => (typeof tool === 'string' ? tool : tool.capabilityId))
+  return [capabilityId, ...tools].find((id) => !isServed(id))
 }
 
 /** A bound input needs a value, even if the contract does not name it: no call or route happens without it. */

@@ -16,7 +16,7 @@ function processes() {
     }
     return createPermits(fleet, { documents, clock, owner, leaseMs: 3_000, onError: fail }, () => {})
   }
-  /** Lets the store answer, and time go on. */
+  /** Lets the store answer, and time pass. */
   const pass = async (ms: number = tickMs) => {
     for (let turns = 0; turns < 50; turns++) await Promise.resolve()
     now += ms

@@ -86,9 +86,7 @@ export function createActor(runId: string, context: ActorContext, origin: Origin
       if (context.turn === undefined) dispatch({ kind: 'paced' })
       else void context.turn().then(() => dispatch({ kind: 'paced' }))
     },
-    'end-turn'() {
-      void nextMicrotask.then(endTurn)
-    },
+    'end-turn': () => void nextMicrotask.then(endTurn),
     'stop-waiting'() {
       cancelTimer()
       planning?.abort()
@@ -367,43 +365,56 @@ function createCalls({ perform, slots, onLateResult }: ActorContext, runId: stri
         // Another process may have made a call that was accepted.
         return run.nodes.get(nodeId)?.attempt?.accepted ? { spent: { calls: 1 } } : 'not-sent'
       },
+    ...createInterrupts(flights, { report: (ref, result) => onLateResult(runId, ref, result), dispatch }),
+    abandon() {
+      for (const { stop } of flights.values()) stop.abort(new Error('The run has left this process'))
+      for (const { reject } of waiting.values()) reject(attemptOver())
+      waiting.clear()
+    },
+  }
+}
+
+interface InterruptParts {
+  readonly report: (ref: AttemptRef, result: AttemptResult) => void
+  readonly dispatch: Dispatch
+}
+
+/** Ends calls that the run moves on without. None is waited for: a capability may ignore its signal. */
+function createInterrupts(flights: Map<string, Flight>, { report, dispatch }: InterruptParts) {
+  const find = ({ nodeId, attempt }: AttemptRef) => {
+    const flight = flights.get(nodeId)
+    return flight?.ref.attempt === attempt ? flight : undefined
+  }
+  const drop = (flight: Flight) => {
+    flight.isInterrupted = true
+    flights.delete(flight.ref.nodeId)
+    flight.release()
+  }
+  return {
     stop(calls: readonly AttemptRef[]) {
-      for (const { nodeId, attempt } of calls) {
-        const flight = flights.get(nodeId)
-        if (flight?.ref.attempt !== attempt) continue
+      for (const flight of calls.map(find)) {
+        if (flight === undefined) continue
         flight.stopped = {}
         flight.stop.abort(new RunMovedOn('The run moved on'))
       }
     },
     endStopped(calls: readonly AttemptRef[]) {
-      for (const { nodeId } of calls) {
-        const flight = flights.get(nodeId)
+      for (const flight of calls.map(find)) {
         if (flight?.stopped === undefined) continue
+        drop(flight)
         const { ref, stopped, spent } = flight
-        flight.isInterrupted = true
-        flights.delete(nodeId)
-        flight.release()
         const issues = [{ code: 'attempt/interrupted', at: { pointer: '' }, message: 'The call was stopped' }]
         const { result = { outcome: 'outcome_unknown', issues, usage: spent } } = stopped
         dispatch({ kind: 'ended', ended: joined(ref, { result, logs: [] }) })
       }
     },
-    /** Aborts calls without waiting: a capability may ignore its signal. */
     interrupt(calls: readonly AttemptRef[]) {
-      for (const { nodeId, attempt } of calls) {
-        const flight = flights.get(nodeId)
-        if (flight?.ref.attempt !== attempt) continue
-        flight.isInterrupted = true
-        flights.delete(nodeId)
-        flight.release()
+      for (const flight of calls.map(find)) {
+        if (flight === undefined) continue
+        drop(flight)
         flight.stop.abort(new RunMovedOn('The run moved on'))
-        if (flight.stopped?.result) onLateResult(runId, flight.ref, flight.stopped.result)
+        if (flight.stopped?.result) report(flight.ref, flight.stopped.result)
       }
-    },
-    abandon() {
-      for (const { stop } of flights.values()) stop.abort(new Error('The run has left this process'))
-      for (const { reject } of waiting.values()) reject(attemptOver())
-      waiting.clear()
     },
   }
 }

@@ -20,7 +20,8 @@ const envelope: Envelope = {
 }
 const lease = { owner: 'p', epoch: 1 }
 const startEvent = fact('start', { envelope, correlationId: 'r', schemaHash: '' }, { now: 0, planVersion: 0 })
-const log: NewEvent = fact('log', { event: 'x' }, { now: 0, planVersion: 0 })
+const first = { now: 0, planVersion: 0 }
+const log: NewEvent = fact('log', { event: 'x' }, first)
 
 /** A run with a first attempt of each of these nodes in progress. */
 function runWith(...running: readonly string[]): RunState {
@@ -300,17 +301,24 @@ describe('calls in flight', () => {
 
   it('are stopped before the end of their attempt is written, so that it charges all that they spend', () => {
     const input = { kind: 'notified', seq: 99 } as const
-    const interrupting = [input, { kind: 'read', run: runWith('b') }, decided({ events: [log] })] as const
+    const settled = fact('budget_settled', { attempt: 1, calls: 2, tokens: 0 }, { ...first, nodeId: 'a' })
+    const ending = decided({ events: [settled] })
+    const interrupting = [input, { kind: 'read', run: runWith('b') }, ending] as const
     const conflict: Input = { kind: 'written', result: 'conflict' }
     const { effects, kinds, state } = play(active('a', 'b'), ...interrupting, conflict, {
       kind: 'turn-ended',
     })
     expect(kinds[2]).toEqual(['end-slot-turn', 'stop-calls', 'append'])
     expect(effects[2]?.[1]).toMatchObject({ calls: [{ nodeId: 'a', attempt: 1 }] })
-    const again = [decided({ events: [log] }), appended] as const
+    const again = [ending, appended] as const
     expect(play(state, { kind: 'read', run: runWith('b') }, ...again).kinds[2]).toContain('interrupt')
     // The run may decide otherwise after it was read again.
-    const otherwise = play(state, { kind: 'read', run: runWith('a', 'b') }, ...again)
+    const otherwise = play(
+      state,
+      { kind: 'read', run: runWith('a', 'b') },
+      decided({ events: [log] }),
+      appended,
+    )
     expect(otherwise.effects[2]).toContainEqual(
       expect.objectContaining({
         kind: 'end-stopped-calls',
@@ -323,6 +331,9 @@ describe('calls in flight', () => {
     }
     const waiting = play(active('a', 'b'), accepted, decided(), { kind: 'turn-ended' }).state
     expect(play(waiting, ...interrupting).kinds[2]).toEqual(['end-slot-turn', 'append'])
+    // Where nothing is limited, nothing is charged in the same append.
+    const unlimited = play(active('a'), input, { kind: 'read', run: runWith() }, decided({ events: [log] }))
+    expect(unlimited.kinds[2]).not.toContain('stop-calls')
   })
 
   it('bring late results when they ended while the interrupt was being written', () => {

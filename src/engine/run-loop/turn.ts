@@ -5,6 +5,7 @@
  * then starts the calls.
  */
 import { backoffMs, type RetryPolicy } from '../../base/time/retry.ts'
+import type { NewEvent } from '../../domain/event.ts'
 import type { RunState } from '../../domain/run.ts'
 import type { Start } from '../decide/start-nodes.ts'
 import { buildRunHead, firstTimer } from '../journal/run-head.ts'
@@ -208,18 +209,27 @@ function write(next: NextState, { step, now }: Extract<Input, { kind: 'decided' 
       }
     : { kind: 'create', run, events, head }
   next.phase = { kind: 'writing', decision }
-  stopCalls(next, run, effects)
+  stopCalls(next, { run, events }, effects)
   effects.push(written)
 }
 
 /**
- * Aborts the calls whose attempts end in the append, so that they spend nothing more than it charges. An accepted call spends
- * nothing, and is awaited if the append is not written.
+ * Aborts the calls whose attempts end in the append, so that they spend nothing more than it charges. All others are aborted
+ * once it is written: without a limit nothing depends on it, and an accepted call spends nothing.
  */
-function stopCalls(next: NextState, run: RunState, effects: Effect[]): void {
+function stopCalls(
+  next: NextState,
+  { run, events }: { readonly run: RunState; readonly events: readonly NewEvent[] },
+  effects: Effect[],
+): void {
+  const charged = new Set<string | undefined>()
+  for (const event of events)
+    if (event.type === 'budget_settled' && event.payload.calls > 0) charged.add(event.nodeId)
+  if (charged.size === 0) return
   const over: ActiveCall[] = []
   for (const call of next.calls.values())
-    if (!call.isAccepted && !call.isStopped && !isRunning(run, call)) over.push(call)
+    if (charged.has(call.nodeId) && !call.isAccepted && !call.isStopped && !isRunning(run, call))
+      over.push(call)
   if (over.length === 0) return
   const stopped = over.map((call): [string, ActiveCall] => [call.nodeId, { ...call, isStopped: true }])
   next.calls = new Map([...next.calls, ...stopped])

@@ -1,5 +1,6 @@
 /** The options of an engine with their defaults, and the functions that follow from them alone. */
 import { systemClock } from '../../base/time/clock.ts'
+import { agentSettings, isAgent } from '../../domain/loop/agent-settings.ts'
 import { listPlacements } from '../../domain/placement.ts'
 import type { Catalog } from '../../domain/ports/catalog.ts'
 import type { Dispatcher } from '../../domain/ports/dispatcher.ts'
@@ -41,6 +42,7 @@ export function resolveSettings(options: EngineOptions) {
     ...{ documents: options.store.records.documents, clock, owner: options.owner, leaseMs },
     onError: (cause) => options.onCrash?.('', cause),
   })
+  const isServed = createServed(options.plannedOnly, catalogFor)
   return {
     ...options,
     gate,
@@ -59,13 +61,29 @@ export function resolveSettings(options: EngineOptions) {
     compileOptions: options.compileOptions ?? {},
     catalogFor,
     dispatchers,
+    isServed,
     decisionContext: (tenant: string): DecisionContext => ({
       now: clock.now(),
       considerCapabilities: (state) => considerCapabilities(state, catalogFor(tenant)),
       askMs,
       capability: know(catalogFor(tenant)),
+      ...(isServed && { isServed: (capabilityId) => isServed(capabilityId, tenant) }),
       ...(refuseAnswer && { refuseAnswer: ({ runId }, answer) => refuseAnswer(runId, answer) }),
     }),
+  }
+}
+
+/** Whether this process executes a capability and the tools that it calls; `undefined` if it executes all that it knows. */
+function createServed(
+  plannedOnly: readonly string[] = [],
+  catalogFor: (tenant: string) => Catalog,
+): ((capabilityId: string, tenant: string) => boolean) | undefined {
+  if (plannedOnly.length === 0) return undefined
+  const left = new Set(plannedOnly)
+  return (capabilityId, tenant) => {
+    const known = catalogFor(tenant).capability(capabilityId)
+    const tools = known && isAgent(known) ? agentSettings(known).tools : []
+    return !left.has(capabilityId) && !tools.some((tool) => left.has(tool.capabilityId))
   }
 }
 

@@ -11,8 +11,8 @@ import { chargeStack, LIST, type Machine, OBJECT } from './machine.ts'
 type Bare =
   | { readonly kind: 'number'; readonly value: number; readonly rule: RuleName | undefined }
   | { readonly kind: 'big'; readonly value: string }
-  | { readonly kind: 'boolean'; readonly value: boolean; readonly rule: RuleName | undefined }
-  | { readonly kind: 'null'; readonly rule: RuleName | undefined }
+  | { readonly kind: 'boolean'; readonly value: boolean; readonly rule?: RuleName }
+  | { readonly kind: 'null'; readonly rule?: RuleName }
   /** `NaN`, `Infinity`, `undefined`: values that JSON cannot represent. */
   | { readonly kind: 'constant' }
   | { readonly kind: 'string' }
@@ -26,9 +26,9 @@ const HEX = /^[+-]?0[xX][0-9a-fA-F]+$/
 
 const LITERALS: Record<string, Bare> = {}
 for (const [words, bare] of [
-  ['true', { kind: 'boolean', value: true, rule: undefined }],
-  ['false', { kind: 'boolean', value: false, rule: undefined }],
-  ['null', { kind: 'null', rule: undefined }],
+  ['true', { kind: 'boolean', value: true }],
+  ['false', { kind: 'boolean', value: false }],
+  ['null', { kind: 'null' }],
   ['True TRUE', { kind: 'boolean', value: true, rule: 'literal' }],
   ['False FALSE', { kind: 'boolean', value: false, rule: 'literal' }],
   ['None Null NULL nil', { kind: 'null', rule: 'literal' }],

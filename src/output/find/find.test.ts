@@ -237,3 +237,20 @@ describe('a value with placeholders', () => {
     })
   })
 })
+
+describe('the value of a declared key', () => {
+  const schema = {
+    type: 'object',
+    properties: { user: { type: 'object', properties: { name: { type: 'boolean' } }, required: ['name'] } },
+  } as const
+
+  it('is not the answer where it has no declared key: what is wrong in it is reported', () => {
+    const result = parse('{"user": {"name": 5}}', schema)
+    expect(result.issues).toMatchObject([{ code: 'schema/type', at: { pointer: '/user/name' } }])
+  })
+
+  it('is the answer where it is the object that was expected', () => {
+    const value = { user: { name: true } }
+    expect(parse(JSON.stringify({ user: value }), schema)).toMatchObject({ ok: true, value })
+  })
+})

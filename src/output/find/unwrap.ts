@@ -181,9 +181,9 @@ function* inside(trial: Trial, outer: Inside, declared: ReadonlySet<string>): Ge
   }
   for (const [index, item] of firstItems(node, 50).entries()) {
     const key = node.keys?.[index]
-    // A declared key is not a wrapper, unless it is the only key and holds an object itself.
-    if (key !== undefined && declared.has(key) && !(size === 1 && depth === 0 && item.kind === 'object'))
-      continue
+    // A declared key is not a wrapper, unless it is the only key and holds an object with declared keys.
+    const mayWrap = size === 1 && depth === 0 && item.keys?.some((name) => declared.has(name))
+    if (key !== undefined && declared.has(key) && !mayWrap) continue
     const left = outer.left + size - 1
     yield* opened(trial, { ...outer, node: item, text, depth: depth + 1, key, left })
   }

@@ -44,13 +44,14 @@ function xmlCalls(trial: Trial): Region[] {
   const { text, strict, settings, allowance } = trial
   const calls: Region[] = []
   if (strict !== undefined || text.length > LONGEST_TEXT || settings.tolerance < 2) return calls
+  // Closing tags that no longer occur: the rest of the text is searched once for each.
+  const missing = new Set<string>()
   START.lastIndex = 0
   for (let tries = 0; tries < MOST_CALLS; tries++) {
     const match = START.exec(text)
     if (match === null) break
-    const node = readArguments(trial, match[1] === undefined ? match.index : START.lastIndex)
-    // Without the closing tag of an argument the rest of the text was searched for it.
-    if (!allowance.spend((node?.end ?? text.length) - match.index, match.index)) break
+    const node = readArguments(trial, match[1] === undefined ? match.index : START.lastIndex, missing)
+    if (!allowance.spend((node?.end ?? START.lastIndex) - match.index, match.index)) break
     if (node === undefined) continue
     calls.push(toRegion('call', node, { reasoning: isReasoned(text, node.start, node.end) }))
     START.lastIndex = node.end
@@ -59,8 +60,8 @@ function xmlCalls(trial: Trial): Region[] {
 }
 
 /** The arguments that follow each other from `from` on; undefined if there are none or one is not closed. */
-function readArguments(trial: Trial, from: number): Node | undefined {
-  const { text } = trial
+function readArguments(trial: Trial, from: number, missing: Set<string>): Node | undefined {
+  const { text, allowance } = trial
   const members: [string, Node][] = []
   let end = from
   while (members.length < MOST_ARGUMENTS) {
@@ -69,9 +70,14 @@ function readArguments(trial: Trial, from: number): Node | undefined {
     const tag = match?.[1] ?? match?.[4] ?? match?.[5]
     const key = match?.[2] ?? match?.[3] ?? match?.[5]
     if (tag === undefined || key === undefined) break
+    if (missing.has(tag)) return undefined
     const start = ARGUMENT.lastIndex
     const close = text.indexOf(`</${tag}>`, start)
-    if (close < 0) return undefined
+    if (close < 0) {
+      missing.add(tag)
+      allowance.spend(text.length - start, start)
+      return undefined
+    }
     members.push([key, toNode(trial, start, close)])
     end = close + tag.length + 3
   }

@@ -270,7 +270,8 @@ function treeAt(text: string, start: number, options: ScanOptions, fence: string
   decoder.start()
   // The first reading stayed within the budget; this one inspects as much and must run to its end.
   decoder.run()
-  options.allowance.spend(decoder.i - start + decoder.looked, start)
+  // The light reader reads nodes where the plain value would do, and uses no steps for it, so that limits mean the same.
+  if (hasFastPaths) options.allowance.spend(decoder.i - start + decoder.looked, start)
   return sink.takeNode().node as Node
 }
 

@@ -84,6 +84,11 @@ it('knows schemas that can have no value', () => {
     { ...(object({ a: true }) as object), additionalProperties: false, properties: {} },
     { type: 'array', minItems: 1, items: false },
     { type: 'array', minItems: 1, items: { allOf: [{ type: 'string' }, { type: 'number' }] } },
+    both(
+      { anyOf: [object({ a: { const: 1 } }), object({ b: true, a: { const: 2 } })] },
+      { properties: { a: { const: 3 } } },
+    ),
+    { type: 'string', anyOf: [{ type: 'number' }, { oneOf: [{ type: 'null' }, false] }] },
     { $ref: '#/$defs/n', $defs: { n: object({ next: { $ref: '#/$defs/n' } }) }, allOf: [false] },
   ]
   for (const schema of none) expect(isVacant(schema), JSON.stringify(schema)).toBe(true)
@@ -93,6 +98,8 @@ it('knows schemas that can have no value', () => {
     object({ a: true }),
     { type: 'array', items: false },
     { properties: { a: false } },
+    both({ anyOf: [object({ a: { const: 1 } }), object({ b: true })] }, { properties: { a: { const: 3 } } }),
+    { anyOf: [false, { type: 'null' }], oneOf: [{ type: 'string' }, {}] },
   ]
   for (const schema of some) expect(isVacant(schema), JSON.stringify(schema)).toBe(false)
 })

@@ -181,7 +181,7 @@ type Branch = readonly Kept[]
 
 /**
  * Says what would make a branch fit, in this order: another type or constant of the value; another constant in the member
- * that tells the branches apart; what is wrong in the closest branch.
+ * that distinguishes the branches; what is wrong in the closest branch.
  */
 function union(kept: Kept, actual: unknown, root: unknown): Explanation {
   const { instancePath, schema } = kept.error

@@ -243,30 +243,47 @@ function getTypes(type: unknown): ValueSet {
 
 /** True only when there is certainly no value. */
 export function isVacant(schema: JsonSchema): boolean {
-  return vacant([hold(schema)], 0)
+  return vacant([], [hold(schema)], firstSpot())
 }
 
 /** The same of several schemas that all apply. */
 export function isVacantTogether(held: readonly Held[]): boolean {
-  return vacant(held, 0)
+  return vacant([], held, firstSpot())
 }
 
 const deepest = 6
 
-function vacant(held: readonly Held[], depth: number): boolean {
-  if (isAbsent(lookupIn(held)([]))) return true
-  const { parts, impossible } = openNode([], held)
+interface Spot {
+  readonly depth: number
+  /** Schemas that may still be checked: unions in unions are many. */
+  readonly steps: { left: number }
+}
+
+const firstSpot = (): Spot => ({ depth: 0, steps: { left: 500 } })
+
+/** Whether no value satisfies all of `fresh` and the parts of `base`. */
+function vacant(base: readonly Part[], fresh: readonly Held[], spot: Spot): boolean {
+  if (--spot.steps.left < 0) return false
+  if (isAbsent(lookupIn(fresh)([]))) return true
+  const { parts, unions, impossible } = openNode(base, fresh)
   if (impossible) return true
-  if (depth >= deepest) return false
+  if (spot.depth >= deepest) return false
   const set = ownSet(parts)
+  if (isAbsent(set) || isVacantHere(parts, set, spot)) return true
+  return unions.some(({ branches }) => branches.every((branch) => vacant(parts, [branch], spot)))
+}
+
+/** Whether a member or an element that must be there has no value. */
+function isVacantHere(parts: readonly Part[], set: ValueSet, { depth, steps }: Spot): boolean {
+  const inner = { depth: depth + 1, steps }
   if (onlyKind(set, 'objects')) {
     const names = new Set(parts.flatMap(({ schema }) => getList(schema, 'required').map(String)))
     return [...names].some((name) => {
       const member = getMember(parts, name)
-      return member.forbidden || vacant(member.held, depth + 1)
+      return member.forbidden || vacant([], member.held, inner)
     })
   }
-  return onlyKind(set, 'lists') && (set.lists?.min ?? 0) > 0 && vacant(getItemSchemas(parts, 0), depth + 1)
+  return onlyKind(set, 'lists') && (set.lists?.min ?? 0) > 0 && vacant([], getItemSchemas(parts, 0), inner)
 }
 
 /** Nothing else than objects, or than lists, of which nothing more is known. */

@@ -9,7 +9,7 @@ interface ListenAddress {
   readonly port: number
 }
 
-/** Throws if the address is used or not allowed here. Listens for a moment: another process may still take it afterwards. */
+/** Throws if the address is used or not allowed here. Listens for a moment: another process may still take it later. */
 export async function requireFreeAddress({ host, port }: ListenAddress): Promise<void> {
   const server = createServer()
   server.listen({ host, port })

@@ -168,4 +168,12 @@ export const processMutants: readonly Mutant[] = [
     replace: '',
     seed: 2,
   },
+  {
+    name: 'interrupted calls are stopped only when their end is written',
+    file: engine('run-loop/turn'),
+    find: 'if (charged.size === 0) return',
+    replace: 'if (charged.size >= 0) return',
+    from: 114_700,
+    seed: 114_779,
+  },
 ]

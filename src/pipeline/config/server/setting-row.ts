@@ -2,7 +2,7 @@
 import type { Json } from '../../../base/json.ts'
 import type { JsonSchema } from '../../../schema/json-schema.ts'
 
-export interface SettingRow {
+interface SettingRow {
   readonly schema: JsonSchema
   readonly otherwise: Json
   readonly what: string

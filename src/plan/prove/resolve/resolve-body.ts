@@ -17,6 +17,7 @@ import {
 import type { CompileOptions } from '../../../schema/compile/compile.ts'
 import { checkFit } from '../../../schema/fit/fit.ts'
 import type { JsonSchema } from '../../../schema/json-schema.ts'
+import { isVacant } from '../../../schema/values/schema-values.ts'
 import { createDiagnostic } from '../../diagnostics.ts'
 import {
   type Given,
@@ -93,28 +94,30 @@ type Sides = Pick<ResolvedBody, 'input' | 'output' | 'body' | 'state' | 'diagnos
 
 function resolveMap(node: DraftNode, inputs: Inputs, { request, resolve }: BodyContext): Sides {
   const { maxItems = iterationDefaults.maxItems, onItemFail = 'fail' } = node.map ?? {}
-  const list = inputs.known.get('items')?.schema ?? true
-  const lengths = getLengths(list)
-  const element = getElementSchema(list)
-  const given = givenBy(inputs, [
+  const given = inputs.known.get('items')?.schema ?? true
+  const lengths = getLengths(given)
+  const element = getElementSchema(given)
+  const instance = givenBy(inputs, [
     ['item', element],
     ['index', { schema: { type: 'integer', minimum: 0, maximum: maxItems - 1 }, exact: true }],
   ])
   const declared = node.contracts?.output
   const wanted = declared === undefined || onItemFail === 'collect' ? true : project(declared, '/0').schema
-  const body = resolve(toRequest(request, node.body, { given, wanted }))
+  const body = resolve(toRequest(request, node.body, { given: instance, wanted }))
   const value = bodyOutput(body)
   const items = onItemFail === 'collect' ? collectedSchema(value) : value
   const least = onItemFail === 'skip' ? 0 : Math.min(lengths.min, maxItems)
-  const output = buildListSchema(items, Math.min(lengths.max, maxItems))
+  const list = buildListSchema(items, Math.min(lengths.max, maxItems))
+  const output = least > 0 && typeof list === 'object' ? { ...list, minItems: least } : list
   return {
     input: inputContract(node, { items: { schema: { type: 'array' }, certain: true } }),
-    output: least > 0 && typeof output === 'object' ? { ...output, minItems: least } : output,
+    output,
     body,
     diagnostics: [
       ...missingParts(node, 'items'),
       ...inBody(node, body.diagnostics),
       ...(lengths.min > maxItems ? [tooLong(node, { least: lengths.min, maxItems })] : []),
+      ...(declared !== undefined && isVacant(both(output, declared)) ? [neverFits(node)] : []),
     ],
   }
 }
@@ -245,6 +248,14 @@ function tooLong({ id }: DraftNode, limits: { least: number; maxItems: number })
     nodeId: id,
     suggestion: `Raise maxItems of "${id}" to at least ${limits.least}, or bind a shorter list`,
     details: { ...limits },
+  })
+}
+
+function neverFits({ id }: DraftNode): Diagnostic {
+  return createDiagnostic('plan/map-mismatch', {
+    constraint: `the contract of "${id}" accepts the list that it makes`,
+    nodeId: id,
+    suggestion: `Change contracts.output of "${id}", or what its body yields; with onItemFail "collect" an item is { status, value } or { status, error }`,
   })
 }
 

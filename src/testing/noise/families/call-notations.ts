@@ -175,7 +175,7 @@ const content = (value: Json): string => (typeof value === 'string' ? value : js
 const elements = (args: Call['arguments'], write: (key: string, value: string) => string): string[] =>
   Object.entries(args).map(([key, value]) => write(key, content(value)))
 
-/** Writes the arguments as XML elements. Their values are texts, so only a schema with types tells `3` from `"3"`. */
+/** Writes the arguments as XML elements. Their values are texts, and only a schema with types distinguishes `3` from `"3"`. */
 export const XML_NOTATIONS: readonly Notation[] = [
   each(
     'call-invoke',

@@ -65,7 +65,7 @@ const BEHIND = ['', '', '\n', '\n\nLet me know if you need more.', '\n\n希望�
 const WITHOUT = [
   'I could not find anything in the text, sorry.',
   'Dazu steht nichts im Text.',
-  'Which of them do you mean? Please tell me more.',
+  'Which of them do you mean? Please say more.',
   '文中没有提到。',
 ]
 
