@@ -25,6 +25,7 @@ import {
   type Handler,
   type Input,
   isBusy,
+  toMissingForPlan,
   toPendingEvents,
 } from './actor-state.ts'
 import type { Actor, ActorContext, Origin, Work } from './run-actor-context.ts'
@@ -249,6 +250,8 @@ function decideTurn(
     ...toPendingEvents(run, decisionContext.now, state.taken),
     ...(isReread ? orphanFacts(run, decisionContext, locateAttempts(state)) : []),
   ])
+  const missing = toMissingForPlan(run, state.taken)
+  if (done.plan && missing.length > 0) return { ...done, plan: false, missing }
   // A draft that came with the envelope is proved at once, so that it needs no turn of its own.
   while (done.plan) {
     const result = planAtHand(run)
