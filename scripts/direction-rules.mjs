@@ -32,8 +32,15 @@ const insideOnly = {
     'queues/restate/restate-queue.ts',
     'stores/store-operations.ts',
   ],
-  // The app imports this file without loading the web framework.
-  server: ['agents/agents.ts', 'webhooks/webhooks.ts', 'served.ts', 'mcp/serve-mcp.ts'],
+  // The app imports the first ones without loading the web framework, the command imports the last ones.
+  server: [
+    'agents/agents.ts',
+    'webhooks/webhooks.ts',
+    'served.ts',
+    'mcp/serve-mcp.ts',
+    'http/free-address.ts',
+    'telemetry/telemetry.ts',
+  ],
   // Only the file beside the folder is visible.
   app: [],
 }

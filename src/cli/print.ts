@@ -21,14 +21,14 @@ export const redactor = createRedactor({ secrets: env.secrets })
 export function printJson(value: unknown, layout: 'indented' | 'line'): void {
   // A value that JSON cannot express (a custom stage can return one) prints as null instead of an empty line.
   const text = JSON.stringify(redactor.known(value), null, layout === 'indented' ? 2 : 0) ?? 'null'
-  process.stdout.write(`${text}\n`)
+  write(process.stdout, `${text}\n`)
 }
 
 export function printText(given: string): void {
   const known = redactor.known(given)
   // In a pipe the text stays as it is: it may be a patch.
   const text = process.stdout.isTTY ? toTerminal(known) : known
-  process.stdout.write(text.endsWith('\n') ? text : `${text}\n`)
+  write(process.stdout, text.endsWith('\n') ? text : `${text}\n`)
 }
 
 /** A picture that stays below all notes, such as the tree of a run. */
@@ -51,7 +51,7 @@ export function showBelow(picture: Picture): () => void {
 export function printNote(given: string): void {
   const text = toTerminal(redactor.text(given))
   below?.hide()
-  process.stderr.write(text.endsWith('\n') ? text : `${text}\n`)
+  write(process.stderr, text.endsWith('\n') ? text : `${text}\n`)
   below?.show()
 }
 
@@ -108,10 +108,33 @@ export function lineAndColumn(text: string, offset: number): string {
   return `${before.split('\n').length}:${offset - lineStart + 1}`
 }
 
+/** Whether the process continues when its output cannot be written. */
+let isOutputOptional = false
+
+/** Lets a process that serves others continue when its output cannot be written: the disk of its log may be full, or its reader gone. */
+export function continueWithoutOutput(): void {
+  isOutputOptional = true
+}
+
+/** Writes a line of a log. */
+export function writeLog(line: string): void {
+  write(process.stderr, line)
+}
+
+function write(stream: NodeJS.WriteStream, text: string): void {
+  try {
+    stream.write(text)
+  } catch (cause) {
+    // Files are written at once, and throw.
+    if (!isOutputOptional) throw cause
+  }
+}
+
 /** Exits quietly on EPIPE: a consumer that stops early, such as `head`, is not an error. */
 export function surviveClosedPipes(): void {
   for (const stream of [process.stdout, process.stderr]) {
     stream.on('error', (error: NodeJS.ErrnoException) => {
+      if (isOutputOptional) return
       if (error.code !== 'EPIPE') throw error
       process.exit()
     })

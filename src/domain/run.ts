@@ -158,6 +158,8 @@ export interface Planning {
   readonly attempt: number
   readonly phase: 'initial' | 'replan'
   readonly trigger: PlanTrigger
+  /** Capabilities that were candidates for the plan, and active, where it was requested. */
+  readonly candidates: readonly string[]
   /** Why the draft of this attempt was rejected; absent while it is drafted. */
   rejected?: DiagnosticBundle
   /** Why no further draft is requested. */

@@ -97,7 +97,7 @@ export const refusalTable = {
   'quota/runs': {
     status: 429,
     title: 'Too many active runs',
-    hint: 'Wait until some runs end, or cancel them',
+    hint: 'Wait until some runs end, cancel them, or ask the operator to raise `server.max_runs`',
   },
   'quota/streams': {
     status: 429,
@@ -107,7 +107,7 @@ export const refusalTable = {
   'quota/storage': {
     status: 429,
     title: 'The tenant has stored too much',
-    hint: 'Delete finished runs with `proviso prune`, or ask the operator to raise `quota.stored_chars`',
+    hint: 'Erase runs with `POST /api/v1/flex/erase`, or ask the operator to delete old runs (settings `[retention]`, or `proviso prune`) or to raise `quota.stored_chars`',
   },
   'quota/tokens': {
     status: 429,

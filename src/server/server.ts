@@ -19,12 +19,12 @@ import {
 } from './auth/authenticate.ts'
 import { createJwtVerify, type JwtOptions, type JwtParts } from './auth/jwt.ts'
 import { type ConsoleOptions, type FindConsoleFile, loadConsole } from './console/console-files.ts'
+import { requireLoopback, toListenError } from './http/free-address.ts'
 import { createHandlers } from './http/handlers.ts'
 import { createOnceServer } from './http/idempotency.ts'
 import {
   createRequestContexts,
   isForeignPage,
-  isLoopbackAddress,
   isLoopbackName,
   preflightHeaders,
   readBody,
@@ -182,17 +182,10 @@ export function createServer(served: Served & ServerOptions, more: ServerOptions
   }
   return {
     async listen({ host = '127.0.0.1', port = defaultPort } = {}) {
-      if (auth.open && !isLoopbackAddress(host))
-        throw new ProvisoError(
-          'option/invalid',
-          `Development mode needs no token and does not listen on ${host}`,
-          {
-            hint: 'Listen on 127.0.0.1, or configure tokens',
-          },
-        )
+      if (auth.open) requireLoopback(host)
       await requireAnyToken(app.store.records.tokens, auth)
       address = await (await router).listen({ host, port }).catch((cause) => {
-        throw cannotListen(cause, host, port)
+        throw toListenError(cause, { host, port })
       })
       return address
     },
@@ -424,22 +417,6 @@ const otherHost = refusal(
     hint: 'Use one of these names, or start the server with tokens',
   },
 )
-
-function cannotListen(cause: unknown, host: string, port: number): unknown {
-  const { code } = cause as NodeJS.ErrnoException
-  if (code === 'EADDRINUSE')
-    return new ProvisoError(
-      'option/invalid',
-      `Cannot listen on ${host}: port ${port} is used by another process`,
-      {
-        hint: 'Choose another port with --port, or stop that process',
-        cause,
-      },
-    )
-  if (code === 'EACCES' || code === 'EADDRNOTAVAIL')
-    return new ProvisoError('option/invalid', `Cannot listen on ${host} port ${port}: ${code}`, { cause })
-  return cause
-}
 
 /** Holds runs that no request starts to the quotas: runs of schedules, and runs that waited in a thread. */
 function limitLaterRuns({ schedules, threads }: ServedApp, quota: RunQuota): void {

@@ -293,6 +293,16 @@ describe('secrets', () => {
   })
 })
 
+it('an answer that is nested too deep has a hint for the agent, not for a program that calls the reader', async () => {
+  const deep = await agent((response) => void response.end(`${'['.repeat(3_000)}${']'.repeat(3_000)}`))
+  const served = await serveAgents()
+  await served.register(writer(deep.url), await served.agentToken())
+  const failed = await served.app.run(wanted(), { draft: writing() })
+  const issues = JSON.stringify([failed, await journal(served.app, failed.runId)])
+  expect(issues).toContain('nested less deeply; this limit cannot be changed')
+  expect(issues).not.toContain('Raise limits.depth')
+})
+
 describe('an agent that the program itself brings', () => {
   it('is called where and with the key that createApp was given', async () => {
     const it = await agent(json({ copyVariants }))

@@ -8,7 +8,7 @@ import { type AppOptions, createApp } from '../../src/index.ts'
 import { leave } from '../journeys/support.ts'
 import { readEnv } from '../seams/base.ts'
 import { proviso, requireBuild } from '../support.ts'
-import { agent, copyVariants, isSigned, json, serveAgents, wanted, writer } from './support.ts'
+import { agent, api, copyVariants, isSigned, json, serveAgents, wanted, writer } from './support.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'proviso-sealed-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -146,4 +146,54 @@ it.each([
 
 it('keys of the server are known secrets', () => {
   expect(withKeys(first, `${second}, third`).secrets).toEqual([first, second, 'third'])
+})
+
+/** Assembled here, so that scanners of repositories do not find keys in this file. */
+const planted = {
+  line: `My keys are sk-proj-${'Planted1'.repeat(6)}, AKIA${'PLANTED2PLANTED2'} and ghp_${'Planted3'.repeat(5)}`,
+  password: 'planted-password-4',
+}
+const parts = [
+  `sk-proj-${'Planted1'.repeat(6)}`,
+  'PLANTED2PLANTED2',
+  'Planted3Planted3',
+  'planted-password-4',
+]
+
+it('secrets in the answer of an agent are sealed in the store, and its caller gets them whole', async () => {
+  const path = newFile()
+  const served = await serveOn(path, { env: withKeys(first) })
+  let signingKey = ''
+  const answering = await agent(
+    (response) => void response.end(JSON.stringify({ ...planted, echo: `I sign with ${signingKey}` })),
+  )
+  const schema = {
+    type: 'object',
+    properties: { line: { type: 'string' }, password: { type: 'string' }, echo: { type: 'string' } },
+    required: ['line', 'password', 'echo'],
+  } as const
+  const registration = writer(answering.url, { inputContract: { type: 'object' }, outputContract: schema })
+  signingKey = (await served.register(registration, await served.agentToken())).signingKey ?? ''
+  const pem = (said: string) => `-----BEGIN PRIVATE KEY-----${said}-----END PRIVATE KEY-----`
+  const body = {
+    envelope: {
+      objective: 'Log in',
+      inputs: { pem: pem(`\n${'MIIEvQ'.repeat(200)}\n`) },
+      outputContract: { schema },
+    },
+    draft: { nodes: [{ id: 'write', capabilityId: 'writer.en' }] },
+  }
+  const waited: { runId?: string; output?: unknown } = await (
+    await served.call(`${api}/runs?wait=20`, { body })
+  ).json()
+  const wanted = { ...planted, echo: 'I sign with [redacted]' }
+  expect(waited.output).toEqual(wanted)
+  const { runId } = waited
+  expect(await (await served.call(`${api}/runs/${runId}/output`)).json()).toMatchObject({ output: wanted })
+  const page = await (await served.call(`${api}/runs/${runId}`)).text()
+  for (const part of parts.slice(0, 3)) expect(page).not.toContain(part)
+  expect(page).toContain(pem('[redacted]'))
+  await served.end()
+  const bytes = bytesOf(path)
+  for (const part of [...parts, 'MIIEvQ', signingKey]) expect(bytes).not.toContain(part)
 })

@@ -373,3 +373,12 @@ it('runs filters by cost: what is not an amount is refused, and a run without a 
   expect(refused).toMatchObject({ code: 2, stdout: '' })
   expect(refused.stderr).toContain('--min-cost')
 })
+
+it.each([
+  ['run', 'else memory:'],
+  ['status', 'else sqlite:proviso.db'],
+  ['runs', 'required, unless $PROVISO_STORE is set'],
+])('the help of %s says which store it opens if none is named', async (command, words) => {
+  const { stdout } = await runCommand([command, '--help'])
+  expect(stdout.replace(/\s+/g, ' ')).toContain(words)
+})

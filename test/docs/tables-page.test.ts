@@ -13,6 +13,7 @@ import {
   failureTable,
   outcomeTable,
   parseIssueTable,
+  secretNames,
 } from '../seams/domain.ts'
 import { decisionsByKind } from '../seams/engine.ts'
 import { readerIssueTable, ruleTable } from '../seams/output.ts'
@@ -26,6 +27,8 @@ function reasonText(type: string, reason: string): string {
   if (type === 'TASK_FAILURE' || reason === 'output') return `\`${reason}\``
   return type === 'RESOURCE_EXHAUSTION' ? '`turns` or `context`' : 'and what is wrong'
 }
+
+const whereInNames = { part: 'anywhere', end: 'at the end', word: 'as a whole word at the end' } as const
 
 type Cell = string | number | undefined
 
@@ -148,6 +151,11 @@ it('prints the tables of the reference from the code', async () => {
       'Answers to asks',
       ['ask', 'takes'],
       Object.entries(decisionsByKind).map(([kind, decisions]) => [`\`${kind}\``, decisions.join(', ')]),
+    ),
+    table(
+      'Names of secrets',
+      ['in the name of a key', 'where'],
+      Object.entries(secretNames).map(([word, where]) => [`\`${word}\``, whereInNames[where]]),
     ),
   ]
   await expect(`${page.join('\n\n')}\n`).toMatchFileSnapshot('../../docs/reference/tables.md')

@@ -135,7 +135,7 @@ describe('schedules over HTTP', () => {
       {
         at: '2027-05-01T07:00:00.000Z',
         skipped: 'quota',
-        error: 'The tenant has 1 active runs, the maximum',
+        error: 'The tenant has 1 active runs, the maximum (`server.max_runs`)',
       },
     ])
     end()

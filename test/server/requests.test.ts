@@ -171,7 +171,10 @@ describe('limits', () => {
     const answers = []
     for (let count = 0; count < 5; count++) answers.push(await call(`${api}/runs`, { body: start() }))
     expect(answers.map(({ status }) => status)).toEqual([202, 202, 202, 429, 429])
-    expect(await answers[4]?.json()).toMatchObject({ code: 'quota/runs' })
+    expect(await answers[4]?.json()).toMatchObject({
+      code: 'quota/runs',
+      detail: expect.stringContaining('`server.max_runs`'),
+    })
     const token = await tokenFor('caller', 'other')
     expect((await call(`${api}/runs`, { token, body: start() })).status).toBe(202)
   })

@@ -368,11 +368,9 @@ function plain(headers: { readonly [name: string]: string | string[] | undefined
   )
 }
 
-/** Redacts the agent's own keys, which it may echo. */
+/** Redacts the agent's own keys, which it may echo. Other secrets belong to its answer, and the store seals them. */
 function withoutSecrets(result: AttemptResult, secrets: readonly string[]): AttemptResult {
-  const text = JSON.stringify({ issues: result.issues, output: result.output })
-  const clean = createRedactor({ secrets }).text(text)
-  return clean === text ? result : { ...result, ...JSON.parse(clean) }
+  return createRedactor({ secrets }).known(result)
 }
 
 interface CallParts {

@@ -4,6 +4,7 @@
  */
 
 import { createParser } from 'eventsource-parser'
+import type { Issue } from '../../base/errors/issue.ts'
 import { isObject, type Json, own } from '../../base/json.ts'
 import { type AttemptResult, type Outcome, readQuestion, type Usage } from '../../domain/output.ts'
 import type { Dispatch } from '../../domain/ports/dispatcher.ts'
@@ -34,14 +35,23 @@ export async function readAnswer(text: string, call: AnsweredCall, usage: Usage)
     signal: call.signal,
   })
   if (!read.ok && read.declined) return { outcome: 'refused', issues: read.issues, usage }
-  if (!read.ok)
-    return { outcome: read.truncated ? 'truncated' : 'invalid', raw: text, issues: read.issues, usage }
+  if (!read.ok) {
+    const issues = read.issues.map(withDepthHint)
+    return { outcome: read.truncated ? 'truncated' : 'invalid', raw: text, issues, usage }
+  }
   return {
     outcome: read.truncated ? 'truncated' : 'ok',
     output: { value: read.value, raw: text, ...(read.repairs.length > 0 && { repairs: read.repairs }) },
     issues: [],
     usage,
   }
+}
+
+/** The hint of the reader is for programs that call it: no setting changes the depth of an agent's answer. */
+function withDepthHint(issue: Issue): Issue {
+  return issue.code === 'limit/depth'
+    ? { ...issue, hint: 'Answer with a value that is nested less deeply; this limit cannot be changed' }
+    : issue
 }
 
 /** A response in progress. */

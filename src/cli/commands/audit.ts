@@ -44,7 +44,7 @@ export function addAuditCommand(program: Command): void {
     .option('--subject <id>', 'filter by token id, capability id, run id or receipt id')
     .option('--limit <n>', 'maximum number of rows', wholeNumber, 100)
     .option('--verify', 'check the hash chain of all rows instead')
-  addStoreOption(command)
+  addStoreOption(command, 'server')
     .option('--json', 'print one JSON list, or with --verify one object')
     .addHelpText('after', examples)
     .action(async (flags: Flags) => {

@@ -32,6 +32,7 @@ export function addBackupCommand(program: Command): void {
       .summary('copy a store while it is in use')
       .description('write a consistent copy of a store, with a manifest beside it, while a server uses it')
       .requiredOption('--to <file>', 'file of the backup'),
+    'server',
   )
     .option('--force', 'overwrite a backup')
     .option('--dry-run', 'print what would be written')

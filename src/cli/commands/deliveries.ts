@@ -37,6 +37,7 @@ export function addDeliveriesCommand(program: Command): void {
       .command('deliveries')
       .summary('list deliveries to webhooks')
       .description('list deliveries to webhooks with their tries, newest first'),
+    'server',
   )
     .option('--tenant <tenant>', 'filter by tenant')
     .option('--webhook <id>', 'filter by webhook')

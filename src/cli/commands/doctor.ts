@@ -31,6 +31,7 @@ export function addDoctorCommand(program: Command): void {
       .command('doctor')
       .summary('check store, disk, permissions and clock')
       .description('check the store of a server, its anchor, disk, permissions and clock'),
+    'server',
   )
     .option('--accept-loss', 'continue a store that has lost acknowledged runs; its anchor is set aside')
     .option('--dry-run', 'with --accept-loss: print what would be given up, and change nothing')

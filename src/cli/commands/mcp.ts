@@ -49,7 +49,7 @@ export function addMcpCommands(program: Command): void {
     .command('mcp')
     .summary('serve capabilities as MCP tools, list MCP servers')
     .description('serve capabilities and runs as tools of the Model Context Protocol, over stdio')
-  addConfigOptions(addStoreOption(addUseOption(group)))
+  addConfigOptions(addStoreOption(addUseOption(group), 'memory'))
     .option(
       '--http <port>',
       'serve over HTTP on loopback, for callers with FLEX_TOKEN; 0 for a free port',

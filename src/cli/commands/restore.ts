@@ -38,6 +38,7 @@ export function addRestoreCommand(program: Command): void {
       .summary('restore a store from a backup')
       .description('check a backup against its manifest, restore the store from it, and verify the result')
       .requiredOption('--from <file>', 'file of the backup, with its manifest beside it'),
+    'server',
   )
     .option('--force', 'replace a store that exists')
     .option('--dry-run', 'check the backup without restoring it')

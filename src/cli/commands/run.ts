@@ -48,7 +48,7 @@ export function addRunCommand(program: Command): void {
       'pipeline (.yaml), template (.xml), or JSON with envelope, draft and capabilities; "-" is stdin',
     )
   addProgressOptions(
-    addModelOptions(addConfigOptions(addInputOption(addStoreOption(addUseOption(command))))),
+    addModelOptions(addConfigOptions(addInputOption(addStoreOption(addUseOption(command), 'memory')))),
     'print every event as one line of JSON',
   )
     .option('--run-id <id>', 'set the run id (default: a new one)')

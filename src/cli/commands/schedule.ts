@@ -75,7 +75,7 @@ export function addScheduleCommand(program: Command): void {
 const tenantOption = () => new Option('--tenant <name>', 'tenant of the schedules').default('default')
 
 function withStore(command: Command): Command {
-  return addStoreOption(command)
+  return addStoreOption(command, 'server')
     .addOption(tenantOption())
     .option('--json', 'print JSON')
     .addHelpText('after', exits)

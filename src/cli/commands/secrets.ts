@@ -40,7 +40,7 @@ export function addSecretsCommands(program: Command): void {
     )
     .option('--tenant <tenant>', 'filter by tenant')
     .option('--dry-run', 'count without writing')
-  addStoreOption(addByOption(command))
+  addStoreOption(addByOption(command), 'server')
     .option('--json', 'print the counts as one line of JSON')
     .addHelpText('after', examples)
     .action(async (flags: Flags) => {

@@ -37,7 +37,7 @@ export function addServeCommand(program: Command): void {
     .option('--dev', 'development mode: no token, loopback only')
     .option('--cors <origin>', 'allow this origin; repeatable (default: $PROVISO_CORS)', collect, [])
     .option('--config <file>', 'settings file (default: $PROVISO_CONFIG, else proviso.toml here or above)')
-  addSettingFlags(addExecutionFlags(addStoreOption(addUseOption(command))))
+  addSettingFlags(addExecutionFlags(addStoreOption(addUseOption(command), 'server')))
     .addHelpText('after', examples)
     .action(async (flags: ServeFlags) => {
       // Lazy import: the server is large, and other commands do not need it.

@@ -27,6 +27,7 @@ export function addStatusCommand(program: Command): void {
       .command('status')
       .summary('show queue, leases, stuck runs and processes')
       .description('show due runs, leases, stuck runs, open asks and the processes of a store'),
+    'server',
   )
     .option('--json', 'print one JSON object')
     .addHelpText('after', help)

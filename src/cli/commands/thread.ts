@@ -122,7 +122,7 @@ function addSay(command: Command): void {
       ]),
     )
   addProgressOptions(
-    addStoreOption(addUseOption(addFileOption(addByOption(say)))),
+    addStoreOption(addUseOption(addFileOption(addByOption(say))), 'server'),
     'print every event as one line of JSON',
   )
     .addHelpText(

@@ -46,7 +46,7 @@ export function addWorkerCommand(program: Command): void {
     .option('--health-every <time>', 'pause between two health lines', duration, 60_000)
     .option('--config <file>', 'settings file (default: $PROVISO_CONFIG, else proviso.toml here or above)')
     .option('--json', 'print health lines as JSON')
-  addExecutionFlags(addStoreOption(addUseOption(command)))
+  addExecutionFlags(addStoreOption(addUseOption(command), 'server'))
     .addHelpText('after', examples)
     .action(async (flags: WorkerFlags) => {
       // Lazy import: the app is large, and other commands do not need it.

@@ -17,23 +17,34 @@ export interface StoreChoice {
   readonly forgets: boolean
 }
 
-export function addStoreOption(command: Command): Command {
+/** Store of a server's data, and of the commands on it, if none is named. */
+const serversStore = 'sqlite:proviso.db'
+/** Store of a command that starts runs, if none is named. */
+const runsStore = 'memory:'
+
+/** `otherwise`: which store the command opens if none is named; absent: it needs one. */
+export function addStoreOption(command: Command, otherwise?: 'server' | 'memory'): Command {
+  const fallback = otherwise && (otherwise === 'server' ? serversStore : runsStore)
   return command.option(
     '--store <spec>',
-    'store of the runs: sqlite:PATH, postgres://… or memory: (default: $PROVISO_STORE)',
+    `store of the runs: sqlite:PATH, postgres://… or memory: (${
+      fallback === undefined
+        ? 'required, unless $PROVISO_STORE is set'
+        : `default: $PROVISO_STORE, else ${fallback}`
+    })`,
   )
 }
 
 /** For a command that starts a run: defaults to an in-memory store. */
 export function chooseStore(given: string | undefined): StoreChoice {
-  const spec = given ?? env.store ?? 'memory:'
+  const spec = given ?? env.store ?? runsStore
   const forgets = spec.startsWith('memory:')
   return { spec, forgets, flags: given === undefined ? [] : ['--store', withoutPassword(given)] }
 }
 
 /** For a server: defaults to a file, so that its data survives a restart. */
 export function chooseLastingStore(given: string | undefined): StoreChoice {
-  return chooseStore(given ?? env.store ?? 'sqlite:proviso.db')
+  return chooseStore(given ?? env.store ?? serversStore)
 }
 
 /** For a command on a server's data: the server's store, which must already exist. */

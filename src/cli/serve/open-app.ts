@@ -17,7 +17,7 @@ import { printMcpLog } from '../input/mcp-servers.ts'
 import { readWork, type Work } from '../input/read-work.ts'
 import { createMissingCapabilityNotice } from '../missing-capabilities.ts'
 import { chooseLastingStore, type StoreChoice } from '../options/store-option.ts'
-import { colors, printNote, refuse } from '../print.ts'
+import { colors, continueWithoutOutput, printNote, refuse } from '../print.ts'
 import { version } from '../version.ts'
 import { chooseModels, chooseServedPlanner } from './choose-models.ts'
 import {
@@ -67,6 +67,7 @@ export async function withApp(
   { role, check, choose, findAddress }: OpenWith,
   use: (opened: OpenedApp) => Promise<number>,
 ): Promise<number> {
+  continueWithoutOutput()
   const env = readEnv()
   const misread = findInvalidVariables(own.settings)
   const choice = chooseLastingStore(flags.store)

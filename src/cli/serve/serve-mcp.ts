@@ -12,7 +12,7 @@ import { printMcpLog } from '../input/mcp-servers.ts'
 import { readWork } from '../input/read-work.ts'
 import { onInterrupt } from '../interrupt.ts'
 import { chooseStore } from '../options/store-option.ts'
-import { printNote, refuse } from '../print.ts'
+import { continueWithoutOutput, printNote, refuse } from '../print.ts'
 import { version } from '../version.ts'
 
 export interface ServeMcpFlags extends ConfigFlags {
@@ -34,6 +34,7 @@ export async function serveMcp(flags: ServeMcpFlags): Promise<number> {
     throw new ProvisoError('option/invalid', 'Cannot serve MCP over HTTP without a token', {
       hint: 'Set FLEX_TOKEN, and send it as `Authorization: Bearer`',
     })
+  if (http !== undefined) continueWithoutOutput()
   const sdk = await loadServerSdk()
   const { capabilities, facets, stages = [], mcp } = work
   const app = await createApp({

@@ -5,6 +5,7 @@ import { ProvisoError } from '../../base/errors/error.ts'
 import type { Store } from '../../domain/ports/store.ts'
 import { commaList, type EnvConfig } from '../../env.ts'
 import type { Config } from '../../pipeline/index.ts'
+import { requireFreeAddress, requireLoopback } from '../../server/http/free-address.ts'
 import {
   createServer,
   defaultPort,
@@ -19,9 +20,10 @@ import { exitCode } from '../exit-codes.ts'
 import { onInterrupt } from '../interrupt.ts'
 import { readPort } from '../options/option-parsers.ts'
 import type { StoreChoice } from '../options/store-option.ts'
-import { colors, printNote, printText } from '../print.ts'
+import { colors, printNote, printText, redactor, writeLog } from '../print.ts'
 import { commandLine } from '../shell.ts'
 import { findConsole, version } from '../version.ts'
+import { createErrorReports, logErrors, printError } from './error-reports.ts'
 import { type AppFlags, attemptGraceMs, isOn, withApp } from './open-app.ts'
 import { chooseJwt, chooseSignIn, serverLimits } from './serve-settings.ts'
 
@@ -40,6 +42,10 @@ export async function serve(flags: ServeFlags): Promise<number> {
   let server: Server | undefined
   const check = async (store: Store, env: EnvConfig, config: Config) => {
     if (!flags.dev && config.serve.auth === undefined) await requireTokens(store, env)
+    // Before the app claims runs: a server that cannot serve must not execute any.
+    const address = chooseAddress(env, flags)
+    if (flags.dev) requireLoopback(address.host)
+    await requireFreeAddress(address)
   }
   const claim = flags.execute === false ? 'none' : 'all'
   const onServer = (made: Server) => {
@@ -86,9 +92,10 @@ async function serveApp(
   const limits = serverLimits(config.serve, { dev, isSet })
   const folder = findConsole()
   const console = folder !== undefined && { console: { folder, createPost: isOn(env.createPost) } }
+  const errors = createErrorReports(telemetry.log ? logErrors({ ...telemetry.log, redactor }) : printError)
   const server = createServer(
     { app },
-    { auth, cors, routes, limits, version: version(), onError: reportError, ...telemetry, ...console },
+    { auth, cors, routes, limits, version: version(), onError: errors.report, ...telemetry, ...console },
   )
   flags.onServer(server)
   try {
@@ -113,6 +120,7 @@ async function serveApp(
   } finally {
     // In parallel: open requests are answered while the app starts nothing new and other processes claim its runs.
     await Promise.all([server.close({ graceMs: grace.requests }), app.close({ graceMs: grace.attempts })])
+    errors.close()
   }
 }
 
@@ -123,14 +131,18 @@ function whereRunsAre({ spec, forgets }: StoreChoice): string[] {
   return [`Runs are stored; list them with ${commandLine([...own.program, 'runs', '--store', spec])}.`]
 }
 
-async function listen(server: Server, env: EnvConfig, { host, port: chosen }: ServeFlags): Promise<void> {
-  const at = chosen ?? (env.port === undefined ? defaultPort : readPort(env.port))
-  if (at === undefined)
+async function listen(server: Server, env: EnvConfig, flags: ServeFlags): Promise<void> {
+  const address = await server.listen(chooseAddress(env, flags))
+  printText(`Proviso serves on ${address}`)
+}
+
+function chooseAddress(env: EnvConfig, { host, port: chosen }: Pick<ServeFlags, 'host' | 'port'>) {
+  const port = chosen ?? (env.port === undefined ? defaultPort : readPort(env.port))
+  if (port === undefined)
     throw new ProvisoError('option/invalid', `PROVISO_PORT or PORT must be a port, got "${env.port}"`, {
       hint: 'Set it to a number from 0 to 65535',
     })
-  const address = await server.listen({ host: host ?? env.host ?? '127.0.0.1', port: at })
-  printText(`Proviso serves on ${address}`)
+  return { host: host ?? env.host ?? '127.0.0.1', port }
 }
 
 /** Requires a token: access without authentication must be chosen explicitly, never by default. */
@@ -150,11 +162,6 @@ async function requireTokens(store: Store, { flexToken }: EnvConfig): Promise<vo
   throw new ProvisoError('option/invalid', 'Cannot serve: no token exists, so no request can authenticate', {
     hint: 'Create one with `proviso token create --role admin`, set FLEX_TOKEN, or pass --dev on your own machine',
   })
-}
-
-function reportError(cause: unknown, { traceId, route }: { traceId: string; route: string }): void {
-  const text = cause instanceof Error ? (cause.stack ?? cause.message) : String(cause)
-  printNote(`${colors.red('error')} ${route} ${traceId}: ${text}`)
 }
 
 /** Forces the process to exit when shutdown exceeds its limit. */
@@ -211,8 +218,7 @@ export function logOptions(
       hint: `Set it to one of ${levels.join(', ')}`,
     })
   if (level === 'silent') return {}
-  const destination = { write: (line: string) => void process.stderr.write(line) }
-  return { log: { level, verbose: verbose || isOn(env.telemetryVerbose), destination } }
+  return { log: { level, verbose: verbose || isOn(env.telemetryVerbose), destination: { write: writeLog } } }
 }
 
 /** Returns the sandbox routes if the flag enables them (FLEX-104). */

@@ -34,8 +34,11 @@ export interface AppendedNotice {
 export interface LeftNotice {
   readonly kind: 'left'
   readonly runId: string
-  /** `rests`: over, or waiting for a person or a time. `started`: stored for another process to execute. `lost`: another has it. */
-  readonly why: 'rests' | 'started' | 'lost' | 'crashed' | 'closed'
+  /**
+   * `rests`: over, or waiting for a person or a time. `started`: stored for another process to execute. `lost`: another has it.
+   * `refused`: its start was not stored.
+   */
+  readonly why: 'rests' | 'started' | 'lost' | 'refused' | 'crashed' | 'closed'
   /** Last known status. */
   readonly status?: RunStatus
 }

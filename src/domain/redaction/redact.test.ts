@@ -9,9 +9,10 @@ const plain = createRedactor()
 describe('keys that name secrets', () => {
   const names =
     'token accessToken refresh_token secret clientSecret apiKey APIKEY api_key x_api_key Authorization'
-  const more = 'password dbPassword bearer credential credentials'
+  const more = 'password dbPassword bearer credential credentials pwd db_pwd cookie sessionCookie Cookies'
+  const others = 'signingKey encryption-key dsn DSN sentryDsn SENTRY_DSN kennwort Passwort'
 
-  it.each(`${names} ${more}`.split(' '))('lose their value: %s', (key) => {
+  it.each(`${names} ${more} ${others}`.split(' '))('lose their value: %s', (key) => {
     for (const value of ['x', 7, ['x'], { deep: 'x' }]) {
       expect(plain.value({ [key]: value })).toEqual({ [key]: redacted })
     }
@@ -30,6 +31,11 @@ describe('keys that name secrets', () => {
       maxTokens: redacted,
       pinPassword: redacted,
     })
+  })
+
+  it('are not found in other words', () => {
+    const value = { fieldsN: 1, cookieBanner: 'x', pin: 2, key: 'x', signing: 'x', oddsnumber: 3 }
+    expect(plain.value(value)).toEqual(value)
   })
 
   it('are found at any depth, in lists too', () => {

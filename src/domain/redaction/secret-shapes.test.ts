@@ -74,6 +74,13 @@ describe('keys inside of free text', () => {
       expect(text(`see ${head}\n${body}\n${foot} here`)).toBe(`see ${head}${redacted}${foot} here`)
       expect(text(`${head}\n${body}`)).toBe(`${head}${redacted}`)
     }
+    const head = '-----BEGIN RSA PRIVATE KEY-----'
+    const headers = 'Proc-Type: 4,ENCRYPTED\nDEK-Info: AES-256-CBC,0F'
+    expect(text(`${head}\n${headers}\n\n${body}`)).toBe(`${head}${redacted}`)
+    const sealed = `[sealed:v1.0a1b2c3d.${noise('sealed', 40, 'hex')}-_--FFzgZ-pbl]`
+    expect(text(`${head}\n${sealed}\n-----END`), 'a sealed key is replaced whole').toBe(
+      `${head}${redacted}-----END`,
+    )
     const certificate = `-----BEGIN CERTIFICATE-----\n${body}\n-----END CERTIFICATE-----`
     expect(text(certificate)).toBe(certificate)
   })
@@ -88,6 +95,8 @@ describe('keys inside of free text', () => {
     ],
     ['export OPENAI_API_KEY=abc123def456', `export OPENAI_API_KEY=${redacted}`],
     ['Authorization: Basic dXNlcjpwYXNzd29yZDE=', `Authorization: Basic ${redacted}`],
+    ['Server=db;Uid=app;Pwd=hunter22;', `Server=db;Uid=app;Pwd=${redacted};`],
+    ['signing_key=abcd1234efgh', `signing_key=${redacted}`],
     ['client_secret: "a1b2c3d4e5"', `client_secret: "${redacted}"`],
     [
       'https://hooks.slack.com/services/T00000000/B00000000/XXXX1234',

@@ -95,10 +95,11 @@ const shapes: readonly Shape[] = [
       'y',
     ),
   },
-  // Private keys, up to the next dashes
+  // Private keys, up to the next dashes that do not belong to a header of theirs or to a sealed part
   {
     prefixes: ['-----B'],
-    pattern: /-----BEGIN [A-Z\d ]{0,40}PRIVATE KEY(?: BLOCK)?-----([^-]{1,100000})/y,
+    pattern:
+      /-----BEGIN [A-Z\d ]{0,40}PRIVATE KEY(?: BLOCK)?-----((?:\[sealed:v1\.[\da-f]{8}\.[\w-]{38,}\]|Proc-Type|DEK-Info|AES-\d{3}-|DES-EDE3-|[^-]){1,100000})/y,
     isAnywhere: true,
   },
   // scheme://user:password@host
@@ -201,7 +202,7 @@ function continuesWord(text: string, at: number): boolean {
 
 /** Names whose value is a secret in any text. A URL's query has secrets under more names, because its names are keys. */
 const assignedName =
-  /(?:passw(?:or)?d|passphrase|secret|token|api[-_]?key|access[-_]?key|private[-_]?key|authorization)$/i
+  /(?:passwor[dt]|passwd|pwd|kennwort|passphrase|secret|token|(?:api|access|private|signing|encryption)[-_]?key|authorization)$/i
 
 const longestName = 100
 const [quote, apostrophe, backslash, space] = [34, 39, 92, 32]

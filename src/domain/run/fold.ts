@@ -125,8 +125,9 @@ const appliers: Appliers = {
   },
   plan_requested(state, { payload }) {
     const previous = payload.attempt > 1 ? state.planning?.rejected : undefined
-    const { attempt, phase, trigger = {} } = payload
-    state.planning = { attempt, phase, trigger, ...(previous && { previous }) }
+    const { attempt, phase, trigger = {}, capabilities = [] } = payload
+    const candidates = capabilities.flatMap(({ id, status }) => (status === 'active' ? [id] : []))
+    state.planning = { attempt, phase, trigger, candidates, ...(previous && { previous }) }
     state.replan = undefined
   },
   plan_rejected(state, { payload }) {

@@ -29,6 +29,8 @@ export async function renewLeases({
   const held = new Map(renewed.map(({ runId, seq }) => [runId, seq]))
   for (const actor of mine) {
     const seq = held.get(actor.runId)
+    // A run that rests gives its lease back in the write that is under way; if another process has it, that write fails.
+    if (seq === undefined && actor.isWriting) continue
     if (seq === undefined) {
       actor.stop()
       onLeaseLost(actor)

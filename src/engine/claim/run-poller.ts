@@ -44,7 +44,7 @@ const lookPauseMs = 1_000
 const shortestPause = 50
 
 export function createRunPoller(options: RunPollerOptions): RunSource {
-  const { store, clock, leaseMs, pollMs, placements, own } = options
+  const { store, clock, pollMs, placements, own } = options
   let opened = false
   let closed = false
   let polling: Promise<void> | undefined
@@ -52,7 +52,6 @@ export function createRunPoller(options: RunPollerOptions): RunSource {
   let isWanted = false
   let lastPollAt = Number.NEGATIVE_INFINITY
   let cancelPoll = () => {}
-  let cancelRenewal = () => {}
 
   const wakeAt = (at: number) => {
     if (!opened || closed || at >= nextPollAt) return
@@ -78,6 +77,7 @@ export function createRunPoller(options: RunPollerOptions): RunSource {
   }
 
   const claim = createClaim(options)
+  const renewal = createRenewal(options)
 
   /** Reports claims; claims that arrive after `close` are released, so that another process need not wait for their leases. */
   const takeClaims = async (claims: readonly Claim[]): Promise<void> => {
@@ -99,6 +99,9 @@ export function createRunPoller(options: RunPollerOptions): RunSource {
           wakeAt(clock.now() + shortestPause)
           return
         }
+        if (renewal.isLate()) await renewal.renew()
+        // The store is slower than a lease: a claim would take runs from this process itself.
+        if (renewal.isLate()) return
         const claims = await claim(limit)
         await takeClaims(claims)
         full = !own && claims.length === limit
@@ -112,17 +115,11 @@ export function createRunPoller(options: RunPollerOptions): RunSource {
     }
   }
 
-  /** Renewal has its own timer: a slow claim must not let leases expire. */
-  const scheduleRenewal = () => {
-    cancelRenewal = clock.timer(clock.now() + leaseMs / 3, scheduleRenewal)
-    renewLeases(options).catch(options.onError)
-  }
-
   return {
     open() {
       opened = true
       wakeAt(clock.now())
-      scheduleRenewal()
+      renewal.start()
     },
     wake(runId) {
       if (!own || own.has(runId)) wakeAt(clock.now())
@@ -137,7 +134,7 @@ export function createRunPoller(options: RunPollerOptions): RunSource {
       cancelPoll()
       await polling
     },
-    end: () => cancelRenewal(),
+    end: renewal.stop,
   }
 }
 
@@ -159,6 +156,30 @@ function createClaim({ store, owner, leaseMs, placements, own, excludedRuns }: R
     const wanted = [...own].filter((runId) => !except.includes(runId))
     const claims = wanted.map((runId) => store.claim({ owner, leaseMs, limit: 1, runId, placements }))
     return (await Promise.all(claims)).flat()
+  }
+}
+
+/** Renews leases, and says when that is overdue: under load a timer fires late, and this process could claim runs that it executes. */
+function createRenewal(options: RunPollerOptions) {
+  const { clock, leaseMs } = options
+  /** When the last renewal that has succeeded began: no lease here is older. */
+  let renewedAt = clock.now()
+  let stop = () => {}
+  const renew = async () => {
+    const at = clock.now()
+    await renewLeases(options)
+    renewedAt = Math.max(renewedAt, at)
+  }
+  /** Renewal has its own timer: a slow claim must not let leases expire. */
+  const start = () => {
+    stop = clock.timer(clock.now() + leaseMs / 3, start)
+    renew().catch(options.onError)
+  }
+  return {
+    renew,
+    start,
+    stop: () => stop(),
+    isLate: () => clock.now() - renewedAt > (leaseMs * 2) / 3,
   }
 }
 

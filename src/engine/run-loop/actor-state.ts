@@ -16,7 +16,7 @@ import { charged, settlement } from '../decide/budget.ts'
 import type { Decisions } from '../decide/decide-until-idle.ts'
 import type { Start } from '../decide/start-nodes.ts'
 import { factsFor } from '../events.ts'
-import type { PlanningResult } from './planning.ts'
+import type { PlanningLack, PlanningResult } from './planning.ts'
 import type { Idle } from './run-actor-context.ts'
 
 /**
@@ -222,7 +222,7 @@ interface Recorded extends AttemptRef {
 /** The result of a request for a plan. */
 interface Planned {
   readonly request: string | undefined
-  readonly result: PlanningResult
+  readonly result: PlanningResult | PlanningLack
 }
 
 /** Results that are not in the journal. */
@@ -258,9 +258,19 @@ export function toPendingEvents(current: RunState, now: number, from: Pending): 
     facts.push(make('attempt_end', { attempt, ...result, usage }, { nodeId }))
   }
   // An append without an answer may have been written: it has answered this request, and may have made the next one.
-  if (from.planned?.request !== undefined && from.planned.request === openRequest(current))
-    facts.push(...from.planned.result(current, now))
+  const { result } = answersRequest(current, from) ? from.planned : {}
+  if (typeof result === 'function') facts.push(...result(current, now))
   return facts
+}
+
+/** Capabilities that the requested plan needs and this process does not have. */
+export function toMissingForPlan(current: RunState, from: Pending): readonly string[] {
+  const { result } = answersRequest(current, from) ? from.planned : {}
+  return typeof result === 'object' ? result.missing : []
+}
+
+function answersRequest(current: RunState, from: Pending): from is Pending & { readonly planned: Planned } {
+  return from.planned?.request !== undefined && from.planned.request === openRequest(current)
 }
 
 export function isRunning(state: RunState, { nodeId, attempt, planVersion }: AttemptRef): boolean {

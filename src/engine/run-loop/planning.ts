@@ -41,10 +41,31 @@ export interface PlanningCall {
 /** Creates the events of the result for the time at which they are appended. */
 export type PlanningResult = (state: RunState, now: number) => NewEvent[]
 
-export async function makePlan(call: PlanningCall): Promise<PlanningResult> {
+/** Capabilities that a plan may need and this process does not have: the run is left to a process that has them. */
+export interface PlanningLack {
+  readonly missing: readonly string[]
+}
+
+/**
+ * A rejection is final, so it is left to a process that has what the plan was requested with. Only a deterministic planner
+ * is asked without these capabilities: another one may cost money each time, or plan with less than the run could have.
+ */
+export async function makePlan(call: PlanningCall): Promise<PlanningResult | PlanningLack> {
+  const missing = (call.state.planning?.candidates ?? []).filter((id) => !call.catalog.capability(id))
+  if (missing.length > 0 && !call.planner?.deterministic) return { missing }
+  const { isAccepted, result } = await draftAndProve(call)
+  return isAccepted || missing.length === 0 ? result : { missing }
+}
+
+interface Drafting {
+  readonly isAccepted: boolean
+  readonly result: PlanningResult
+}
+
+async function draftAndProve(call: PlanningCall): Promise<Drafting> {
   const { state, catalog, planner, signal } = call
   const { planning } = state
-  if (!planning) return () => []
+  if (!planning) return { isAccepted: true, result: () => [] }
   let usage: Usage | undefined
   const request = toRequest(state, catalog, { planning, signal })
   const onUsage = (spent: Usage) => {
@@ -56,13 +77,15 @@ export async function makePlan(call: PlanningCall): Promise<PlanningResult> {
   const paid = () => ({ ...(usage && { usage }) })
   if ('failure' in drafted) {
     const { failure, final } = drafted
-    return rejected(planning, toBundle(failure), { ...paid(), ...(final && { final }) })
+    const account = { ...paid(), ...(final && { final }) }
+    return { isAccepted: false, result: rejected(planning, toBundle(failure), account) }
   }
   const proof = getProof(call, drafted.draft, 'planner')
-  if (proof.ok) return accepted(planning, proof.plan, paid())
+  if (proof.ok) return { isAccepted: true, result: accepted(planning, proof.plan, paid()) }
   const final =
     planner && (await repeats(planner, drafted.draft, { request, proof, redactor: call.redactor }))
-  return rejected(planning, proof.diagnostics, { ...paid(), ...(final && { final }) })
+  const account = { ...paid(), ...(final && { final }) }
+  return { isAccepted: false, result: rejected(planning, proof.diagnostics, account) }
 }
 
 /** Returns the draft that was submitted with the envelope: it needs no planner. */

@@ -14,7 +14,7 @@ import type { CompileOptions } from '../../schema/compile/compile.ts'
 import type { Start } from '../decide/start-nodes.ts'
 import type { DecisionContext } from '../events.ts'
 import type { FairReads } from './fair-reads.ts'
-import type { PlanningResult } from './planning.ts'
+import type { PlanningLack, PlanningResult } from './planning.ts'
 import type { Slots } from './slots.ts'
 
 /** What the engine provides to an actor. */
@@ -37,7 +37,7 @@ export interface ActorContext {
   readonly plan: (
     state: RunState,
     request: { readonly signal: AbortSignal; readonly considered: Considered | undefined },
-  ) => Promise<PlanningResult>
+  ) => Promise<PlanningResult | PlanningLack>
   /** Called with the result of an attempt that was interrupted. */
   readonly onLateResult: (runId: string, ref: AttemptRef, result: AttemptResult) => void
   /** Called after the events are folded into the state and stored in the journal. */
@@ -76,6 +76,8 @@ export interface Actor {
   readonly lease: Lease | undefined
   /** Whether a turn, a call or a draft is in progress, or a result is not written. */
   readonly busy: boolean
+  /** Whether the store has not answered a write or a release. */
+  readonly isWriting: boolean
   /** Whether its journal is not read yet: it may need slots. */
   readonly isUnloaded: boolean
   /** The calls that were in flight last. */

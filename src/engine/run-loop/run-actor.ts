@@ -25,6 +25,7 @@ import {
   type Handler,
   type Input,
   isBusy,
+  toMissingForPlan,
   toPendingEvents,
 } from './actor-state.ts'
 import type { Actor, ActorContext, Origin, Work } from './run-actor-context.ts'
@@ -86,9 +87,7 @@ export function createActor(runId: string, context: ActorContext, origin: Origin
       if (context.turn === undefined) dispatch({ kind: 'paced' })
       else void context.turn().then(() => dispatch({ kind: 'paced' }))
     },
-    'end-turn'() {
-      void nextMicrotask.then(endTurn)
-    },
+    'end-turn': () => void nextMicrotask.then(endTurn),
     'stop-waiting'() {
       cancelTimer()
       planning?.abort()
@@ -119,6 +118,9 @@ export function createActor(runId: string, context: ActorContext, origin: Origin
     },
     get busy() {
       return isBusy(state)
+    },
+    get isWriting() {
+      return state.phase.kind === 'writing' || state.phase.kind === 'releasing'
     },
     get isUnloaded() {
       return state.run === undefined
@@ -248,6 +250,8 @@ function decideTurn(
     ...toPendingEvents(run, decisionContext.now, state.taken),
     ...(isReread ? orphanFacts(run, decisionContext, locateAttempts(state)) : []),
   ])
+  const missing = toMissingForPlan(run, state.taken)
+  if (done.plan && missing.length > 0) return { ...done, plan: false, missing }
   // A draft that came with the envelope is proved at once, so that it needs no turn of its own.
   while (done.plan) {
     const result = planAtHand(run)

@@ -87,7 +87,8 @@ export function createActiveRuns(parts: ActiveRunsParts): ActiveRuns {
 
   const lose = (actor: Actor) => {
     const isKnown = actors.get(actor.runId) === actor
-    dismiss(actor, 'lost')
+    // Without a lease the run was never here: its start was refused, or not answered in time.
+    dismiss(actor, actor.lease ? 'lost' : 'refused')
     if (isKnown && actor.calls.length > 0) parts.onLeaseLost(actor)
   }
 
@@ -263,7 +264,7 @@ export function createStarts(
       // The actor of this start: one that claimed the run has a lease.
       if (actor && !actor.lease) {
         actor.stop()
-        runs.dismiss(actor, 'lost')
+        runs.dismiss(actor, 'refused')
       }
       refuse(unanswered(runId, answerMs))
     })

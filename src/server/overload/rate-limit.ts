@@ -159,8 +159,7 @@ function createRunQuota(store: Pick<Store, 'runs'>, most: number, { now }: Pick<
         count.runs++
         return undefined
       }
-      return refusal('quota/runs', `The tenant has ${most} active runs, the maximum`, {
-        hint: 'Wait until some runs end, or cancel them',
+      return refusal('quota/runs', `The tenant has ${most} active runs, the maximum (\`server.max_runs\`)`, {
         headers: { 'retry-after': '1' },
       })
     },
