@@ -1,9 +1,10 @@
 /** Scans a whole text once and lists every value in it, with its surroundings and the edits it needs. */
 
 import { keepAlive } from '../../base/keep-alive.ts'
+import { isOpener, LBRACE, RBRACE, RBRACKET } from '../decode/chars.ts'
 import { Decoder } from '../decode/decoder.ts'
 import { fenceLine, findThoughtEnd, mayEndThought, THOUGHT_END } from '../decode/ends.ts'
-import { MORE } from '../decode/lookahead.ts'
+import { MORE, QUESTION } from '../decode/lookahead.ts'
 import { createFrame, type DecoderOptions, LIST, OBJECT } from '../decode/machine.ts'
 import { parseQuietly } from '../decode/quick-strict.ts'
 import type { LoggedEdits } from '../decode/tree/edit-log.ts'
@@ -66,6 +67,18 @@ class Filter {
     return this.#keeps?.(value) === false
   }
 
+  /**
+   * The same for an opening bracket and a closing one of any kind, with another opening one behind them: an empty value,
+   * whatever surrounds it. A text of nothing else holds a value in every few characters.
+   */
+  leavesOutPair(text: string, at: number): boolean {
+    if (this.#list.length < MOST_KEPT || at + 2 >= text.length) return false
+    const open = text.charCodeAt(at)
+    const close = text.charCodeAt(at + 1)
+    if (!isEnd(close) || !isOpener(open) || !isOpener(text.charCodeAt(at + 2))) return false
+    return this.leavesOut(open === LBRACE ? {} : [], (open === LBRACE) !== (close === RBRACE))
+  }
+
   /** Whether to keep a region. In a listed block, or cut off, it always matters. */
   takes(region: Region, isInBlock: boolean): boolean {
     const isBroken = region.editCount > 0
@@ -99,6 +112,11 @@ export function scan(text: string, options: ScanOptions, from = 0): Scan {
     if (i === MORE || i >= text.length || options.allowance.exhausted) break
     const escaped = !hasEscapes || i < plainUntil ? undefined : escapedBody(text, i, options)
     if (typeof escaped === 'number') plainUntil = escaped
+    if (!mayThink && filter?.leavesOutPair(text, i) && prose.fence === undefined && !prose.listsBlock) {
+      options.allowance.spend(QUESTION, i)
+      i += 2
+      continue
+    }
     decoder.fence = prose.fence?.mark
     around.fence = prose.fence?.label
     around.reasoning = prose.reasoning > 0
@@ -150,6 +168,11 @@ export function scan(text: string, options: ScanOptions, from = 0): Scan {
     blocks: prose.blocks,
     tooDeep: false,
   }
+}
+
+/** Whether this is a curly or square bracket that closes a value. */
+function isEnd(c: number): boolean {
+  return c === RBRACE || c === RBRACKET
 }
 
 /** Texts of this length are read by optimised code. */
