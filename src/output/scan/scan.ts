@@ -68,8 +68,8 @@ class Filter {
   }
 
   /**
-   * The same for an opening bracket and a closing one of any kind, with another opening one behind them: an empty value,
-   * whatever surrounds it. A text of nothing else holds a value in every few characters.
+   * The same for an opening bracket and a closing one of any kind, with another opening one behind them: an empty value
+   * in any surroundings. A text of nothing else holds a value in every few characters.
    */
   leavesOutPair(text: string, at: number): boolean {
     if (this.#list.length < MOST_KEPT || at + 2 >= text.length) return false
