@@ -202,12 +202,13 @@ class Run implements Coercing {
     const full = settings.aop === 'full'
     allowance.spend(Object.keys(source).length)
     const names = full ? this.#rename(source, shape) : undefined
+    const isForeign = full && this.#isForeign(source, names, shape)
     let copy: Record<string, unknown> | undefined
     for (const key of Object.keys(source)) {
       const before = source[key]
       const name = names?.get(key) ?? key
       const item = node === undefined ? undefined : findMember(node, key)
-      const drop = full ? this.#droppedBy(name, before, item, shape) : undefined
+      const drop = full && !isForeign ? this.#droppedBy(name, before, item, shape) : undefined
       if (drop !== undefined) {
         this.change(drop, before, undefined, name)
         copy ??= membersBefore(source, key)
@@ -232,6 +233,11 @@ class Run implements Coercing {
     this.#trail.leave()
     this.#wrapping = wrapping
     return value
+  }
+
+  /** Whether no key is declared, though some could be: dropping all of them would leave nothing of what was written. */
+  #isForeign(source: object, names: ReadonlyMap<string, string> | undefined, shape: Shape): boolean {
+    return shape.names.length > 0 && Object.keys(source).every((key) => shape.forbids(names?.get(key) ?? key))
   }
 
   #droppedBy(name: string, value: unknown, node: Node | undefined, shape: Shape): RuleName | undefined {
