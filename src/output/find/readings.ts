@@ -63,7 +63,9 @@ export function fromRegions(trial: Trial, found: readonly Region[], declared: Re
   ) {
     const all = attempt(trial, together(parts))
     // Choosing one of several values alone would be a silent loss.
-    const whole = all.valid ? all : gathered(trial, parts, ranked)
+    const whole = all.valid
+      ? all
+      : (gathered(trial, parts, ranked) ?? (isOneList(trial, parts) ? all : undefined))
     if (whole !== undefined) return [{ attempt: whole, tier: ANSWER, correction: false, extra: 0 }]
   }
   return ranked
@@ -94,6 +96,19 @@ function isBetween(text: string): boolean {
   if (text.length > 1_000) return false
   for (BETWEEN.lastIndex = 0; BETWEEN.lastIndex < text.length; ) if (!BETWEEN.test(text)) return false
   return true
+}
+
+/** Whether the values are items of one list: nothing is between them, or several have keys that the items declare. */
+function isOneList({ text, target }: Trial, parts: readonly Region[]): boolean {
+  const { root, shapes } = target.guided as Guided
+  const item = shapes.at(root.item(0))
+  const names = new Set([item, ...shapes.branchesOf(item)].flatMap((shape) => shape.names))
+  const items = parts.filter(({ value }) => isObject(value) && strangeness(value, names) === 0)
+  return (
+    items.length > 1 ||
+    (items.length > 0 &&
+      parts.every((part, i) => isBetween(text.slice(parts[i - 1]?.end ?? part.start, part.start))))
+  )
 }
 
 /** Joins parts that each hold one item of the list inside a wrapper. */
@@ -131,6 +146,12 @@ function isCited(text: string, { start, end, fence }: Region): boolean {
     /\p{L}/u.test(line.replace(/<[^<>]*>/g, '')) ||
     /^[^\n]{0,80}?\p{L}/u.test(text.slice(end, end + 80).replace(/<[^<>]*>/g, ''))
   )
+}
+
+/** A citation that belongs to its sentence: no colon introduces it, and no sentence ends before it. */
+export function isReference(text: string, region: Region): boolean {
+  const before = text.slice(Math.max(0, region.start - 20), region.start)
+  return isSlight(region.value) && isCited(text, region) && !/[:：]\s*$|[.!?。！？]\s+$/.test(before)
 }
 
 function isEmpty(value: unknown): boolean {
