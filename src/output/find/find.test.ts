@@ -323,7 +323,7 @@ describe('lines of key and value', () => {
     required: ['name'],
   }
 
-  it('are not read where a value goes on in the next line', () => {
+  it('are not read where a value continues in the next line', () => {
     expect(read('age: 3\nname: Ada\nLovelace', schema)).toEqual(['output/not-found'])
     expect(read('name: Ada\n  Lovelace\nage: 3', schema)).toEqual(['output/not-found'])
   })

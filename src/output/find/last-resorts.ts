@@ -128,9 +128,9 @@ function keyLines(text: string, guided: Guided): Region | undefined {
     const node =
       value === '' ? bullets(lines, at + 1) : /^[|>][+-]?$/.test(value) ? block(lines, at + 1) : word(value)
     const next = lines[at + 1] ?? ''
-    // A nested object by indentation, and a text that may go on in the next line, are not supported; give up instead of
+    // A nested object by indentation, and a text that may continue in the next line, are not supported; give up instead of
     // dropping them silently.
-    if (node === undefined ? /^\s+\S/.test(next) : node.bare && goesOn(value, next)) return undefined
+    if (node === undefined ? /^\s+\S/.test(next) : node.bare && mayContinue(value, next)) return undefined
     if (node !== undefined) members.set(name, node)
   }
   if (members.size === 0 || [...guided.root.required].some((name) => !members.has(name))) return undefined
@@ -138,7 +138,7 @@ function keyLines(text: string, guided: Guided): Region | undefined {
 }
 
 /** Whether a line below a text without quotes looks like more of it. */
-function goesOn(value: string, next: string): boolean {
+function mayContinue(value: string, next: string): boolean {
   return /\p{L}/u.test(value) && /^\s*[\p{L}\p{N}]/u.test(next) && !LINE.test(next)
 }
 
