@@ -239,6 +239,7 @@ describe('a value with placeholders', () => {
 })
 
 describe('the value of a declared key', () => {
+  const author: JsonSchema = { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] }
   const schema = {
     type: 'object',
     properties: { user: { type: 'object', properties: { name: { type: 'boolean' } }, required: ['name'] } },
@@ -248,6 +249,22 @@ describe('the value of a declared key', () => {
     const result = parse('{"user": {"name": 5}}', schema)
     expect(result.issues).toMatchObject([{ code: 'schema/type', at: { pointer: '/user/name' } }])
   })
+
+  it.each<JsonSchema>([author, { anyOf: [author, { type: 'null' }] }])(
+    'is not the answer where its keys are its own: %j',
+    (member) => {
+      const book = {
+        type: 'object',
+        properties: { name: { type: 'string' }, author: member },
+        required: ['name'],
+      }
+      expect(parse('{"author": {"name": "Ada"}}', book).issues).toMatchObject([
+        { code: 'schema/required', at: { pointer: '/name' } },
+      ])
+      const answer = { name: 'Notes', author: { name: 'Ada' } }
+      expect(parse(JSON.stringify({ author: answer }), book)).toMatchObject({ ok: true, value: answer })
+    },
+  )
 
   it('is the answer where it is the object that was expected', () => {
     const value = { user: { name: true } }

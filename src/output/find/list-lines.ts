@@ -80,7 +80,7 @@ export function listItems(lines: readonly string[], following = false): string[]
   for (const { line: form, fits } of FORMS) {
     const found: RegExpExecArray[] = []
     const items: string[] = []
-    let indent = Number.POSITIVE_INFINITY
+    let indent = LONGEST
     let isApart = false
     for (const line of lines) {
       const match = line.length > LONGEST ? null : form.exec(line)
@@ -90,7 +90,7 @@ export function listItems(lines: readonly string[], following = false): string[]
         found.push(match)
         items.push((match[3] as string).trim())
         indent = (match[1] as string).length
-      } else if (text === '') indent = Number.POSITIVE_INFINITY
+      } else if (text === '') indent = LONGEST
       else if (line.search(/\S/) > indent) items[items.length - 1] += `\n${text}`
       else if (following) break
       else isApart ||= found.length > 0 && !HEADING.test(text)

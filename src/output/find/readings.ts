@@ -79,11 +79,12 @@ function joinedLists(trial: Trial, ranked: readonly Ranked[]): Attempt | undefin
   const regions = [...new Set(lists.map((r) => r.attempt.region))]
   if (regions.length < 2 || regions.length !== lists.length || lists.some((r) => isEmpty(r.attempt.plain)))
     return undefined
-  const apart = regions.some((region, index) => {
-    const next = regions[index + 1]
-    return next !== undefined && !isBetween(trial.text.slice(region.end, next.start))
-  })
-  return apart ? undefined : gathered(trial, regions, ranked)
+  return areAdjacent(trial.text, regions) ? gathered(trial, regions, ranked) : undefined
+}
+
+/** Whether only space, commas, fences and tags are between the regions. */
+function areAdjacent(text: string, regions: readonly Region[]): boolean {
+  return regions.every(({ start }, i) => isBetween(text.slice(regions[i - 1]?.end ?? start, start)))
 }
 
 /**
@@ -101,14 +102,9 @@ function isBetween(text: string): boolean {
 /** Whether the values are items of one list: nothing is between them, or several have keys that the items declare. */
 function isOneList({ text, target }: Trial, parts: readonly Region[]): boolean {
   const { root, shapes } = target.guided as Guided
-  const item = shapes.at(root.item(0))
-  const names = new Set([item, ...shapes.branchesOf(item)].flatMap((shape) => shape.names))
+  const names = shapes.namesOf(shapes.at(root.item(0)))
   const items = parts.filter(({ value }) => isObject(value) && strangeness(value, names) === 0)
-  return (
-    items.length > 1 ||
-    (items.length > 0 &&
-      parts.every((part, i) => isBetween(text.slice(parts[i - 1]?.end ?? part.start, part.start))))
-  )
+  return items.length > 1 || (items.length > 0 && areAdjacent(text, parts))
 }
 
 /** Joins parts that each hold one item of the list inside a wrapper. */
@@ -249,11 +245,8 @@ function isForced(tried: Attempt): boolean {
 
 /** Penalty for unlikely answers: objects without declared members, and empty values. */
 export function strangeness(value: unknown, declared: ReadonlySet<string>): number {
-  if (Array.isArray(value)) return value.length === 0 ? 15 : 0
-  if (!isObject(value)) return 0
-  const keys = Object.keys(value)
-  if (keys.length === 0) return 15
-  return declared.size > 0 && !keys.some((key) => declared.has(key)) ? 20 : 0
+  if (isEmpty(value)) return 15
+  return isObject(value) && declared.size > 0 && !Object.keys(value).some((key) => declared.has(key)) ? 20 : 0
 }
 
 /** Joins separate values into one list. */
