@@ -23,7 +23,7 @@ describe('names that are spelled differently', () => {
 
   it('match the one that differs only in case before others', () => {
     const languages = ['C', 'C++', 'C#']
-    expect(matchNames(' c++ ', languages)).toEqual(['C++'])
+    expect(matchNames('c++', languages)).toEqual(['C++'])
     expect(matchNames('c', languages)).toEqual(['C'])
     expect(matchNames('C.', languages)).toEqual(languages)
     expect(matchNames('ab', ['AB', 'Ab'])).toEqual(['AB', 'Ab'])

@@ -39,6 +39,6 @@ export function matchNames(
 ): readonly string[] {
   const wanted = normalForm(text)
   const found = (wanted === '' ? undefined : indexNames(names).get(wanted)?.filter(isMeant)) ?? []
-  const same = found.filter((name) => name.toLowerCase() === text.trim().toLowerCase())
+  const same = found.filter((name) => name.toLowerCase() === text.toLowerCase())
   return same.length === 1 ? same : found
 }

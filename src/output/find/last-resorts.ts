@@ -128,18 +128,17 @@ function keyLines(text: string, guided: Guided): Region | undefined {
     const node =
       value === '' ? bullets(lines, at + 1) : /^[|>][+-]?$/.test(value) ? block(lines, at + 1) : word(value)
     const next = lines[at + 1] ?? ''
-    // A nested object by indentation, and a text that may continue in the next line, are not supported; give up instead of
+    // A nested object by indentation, and words that may continue in the next line, are not supported; give up instead of
     // dropping them silently.
-    if (node === undefined ? /^\s+\S/.test(next) : node.bare && mayContinue(value, next)) return undefined
+    const isWords = node?.bare && /\p{L}/u.test(value)
+    if (
+      node === undefined ? /^\s+\S/.test(next) : isWords && /^\s*[\p{L}\p{N}]/u.test(next) && !LINE.test(next)
+    )
+      return undefined
     if (node !== undefined) members.set(name, node)
   }
   if (members.size === 0 || [...guided.root.required].some((name) => !members.has(name))) return undefined
   return region(text, [...members])
-}
-
-/** Whether a line below a text without quotes looks like more of it. */
-function mayContinue(value: string, next: string): boolean {
-  return /\p{L}/u.test(value) && /^\s*[\p{L}\p{N}]/u.test(next) && !LINE.test(next)
 }
 
 /** The bulleted lines that follow, as a list. */
