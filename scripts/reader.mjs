@@ -52,6 +52,7 @@ export async function buildReader() {
       outDir: join(folder, 'dist'),
       format: ['esm', 'cjs'],
       dts: true,
+      outputOptions: { comments: { jsdoc: false } },
       clean: name === 'full',
       plugins: [...plugins],
       // ESM-only packages, bundled because the CommonJS build cannot require them.

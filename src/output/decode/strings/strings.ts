@@ -321,7 +321,7 @@ function unicodeEscape(d: Machine, s: StringState, i: number, width: number): nu
     s.seg = from + 4
     return from + 4
   }
-  if (from + hex.length >= d.buf.length) {
+  if (/^[0-9a-fA-F]{0,3}$/.test(hex)) {
     // Cut inside the escape: withheld.
     s.seg = d.buf.length
     return d.buf.length
