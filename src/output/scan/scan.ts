@@ -13,7 +13,7 @@ import { TreeSink } from '../decode/tree/tree-sink.ts'
 import { ValueSink } from '../decode/tree/value-sink.ts'
 import { hasFastPaths } from '../fast-paths.ts'
 import { Allowance } from '../step-budget.ts'
-import { type Block, Prose, type Surroundings } from './prose.ts'
+import { type Block, MOST_BLOCKS, Prose, type Surroundings } from './prose.ts'
 import { type Nodes, Region, toRegion } from './region.ts'
 
 export interface ScanOptions extends DecoderOptions {
@@ -67,16 +67,8 @@ class Filter {
     return this.#keeps?.(value) === false
   }
 
-  /**
-   * The same for an opening bracket and a closing one of any kind, with another opening one behind them: an empty value
-   * in any surroundings. A text of nothing else holds a value in every few characters.
-   */
-  leavesOutPair(text: string, at: number): boolean {
-    if (this.#list.length < MOST_KEPT || at + 2 >= text.length) return false
-    const open = text.charCodeAt(at)
-    const close = text.charCodeAt(at + 1)
-    if (!isEnd(close) || !isOpener(open) || !isOpener(text.charCodeAt(at + 2))) return false
-    return this.leavesOut(open === LBRACE ? {} : [], (open === LBRACE) !== (close === RBRACE))
+  get isFull(): boolean {
+    return this.#list.length >= MOST_KEPT
   }
 
   /** Whether to keep a region. In a listed block, or cut off, it always matters. */
@@ -112,7 +104,14 @@ export function scan(text: string, options: ScanOptions, from = 0): Scan {
     if (i === MORE || i >= text.length || options.allowance.exhausted) break
     const escaped = !hasEscapes || i < plainUntil ? undefined : escapedBody(text, i, options)
     if (typeof escaped === 'number') plainUntil = escaped
-    if (!mayThink && filter?.leavesOutPair(text, i) && prose.fence === undefined && !prose.listsBlock) {
+    if (
+      hasFastPaths &&
+      !mayThink &&
+      filter?.isFull &&
+      isLeftOutPair(filter, text, i) &&
+      prose.fence === undefined &&
+      !listsBlock(prose)
+    ) {
       options.allowance.spend(QUESTION, i)
       i += 2
       continue
@@ -127,7 +126,7 @@ export function scan(text: string, options: ScanOptions, from = 0): Scan {
       hasFastPaths &&
       !mayThink &&
       isWhole(decoder, sink) &&
-      !prose.listsBlock &&
+      !listsBlock(prose) &&
       filter?.leavesOut(sink.value, sink.mark() > mark)
     ) {
       sink.rollback(mark)
@@ -157,7 +156,7 @@ export function scan(text: string, options: ScanOptions, from = 0): Scan {
     // A common region already has its surroundings: copying each would double the cost of hostile texts.
     const placed = settled === region && escaped !== region
     const kept = placed || settled.reasoning ? settled : settled.with(prose.surroundings)
-    if (!hasFastPaths || filter?.takes(kept, prose.listsBlock)) regions.push(kept)
+    if (!hasFastPaths || filter?.takes(kept, listsBlock(prose))) regions.push(kept)
     i = options.firstOnly ? text.length : Math.max(settled.end, i + 1)
   }
   prose.finish(text.length)
@@ -168,6 +167,23 @@ export function scan(text: string, options: ScanOptions, from = 0): Scan {
     blocks: prose.blocks,
     tooDeep: false,
   }
+}
+
+/** Whether the current offset is inside a block that will be listed. */
+function listsBlock({ blocks, fence, tagEnd }: Prose): boolean {
+  return blocks.length < MOST_BLOCKS && (fence !== undefined || tagEnd !== undefined)
+}
+
+/**
+ * Whether an opening bracket and a closing one of any kind, with another opening one behind them, are left out: an empty value
+ * in any surroundings. A text of nothing else holds a value in every few characters.
+ */
+function isLeftOutPair(filter: Filter, text: string, at: number): boolean {
+  if (at + 2 >= text.length) return false
+  const open = text.charCodeAt(at)
+  const close = text.charCodeAt(at + 1)
+  if (!isEnd(close) || !isOpener(open) || !isOpener(text.charCodeAt(at + 2))) return false
+  return filter.leavesOut(open === LBRACE ? {} : [], (open === LBRACE) !== (close === RBRACE))
 }
 
 /** Whether this is a curly or square bracket that closes a value. */
