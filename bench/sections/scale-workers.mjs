@@ -52,24 +52,24 @@ export async function scaleWorkers({ quick }) {
     // Carriers take turns at each size, so that all have the same machine.
     for (const workers of counts)
       for (const [name, carrier] of Object.entries(carriers))
-        rows.push(await measure({ cluster, name, carrier, workers, runs }))
+        rows.push(await measure({ cluster, name, carrier, workers, runs, quick }))
   } finally {
     cluster.stop()
   }
   return { busy, runs, lanes, rows, storage: rows.find(({ name }) => name === 'leases')?.storage }
 }
 
-async function measure({ cluster, name, carrier, workers, runs }) {
+async function measure({ cluster, name, carrier, workers, runs, quick }) {
   const url = await createDatabase(cluster, `${name}_${workers}`)
   const queue = name === 'restate' ? await startQueue(workers) : undefined
   try {
-    return await measureOpened({ url, queue, name, carrier, workers, runs })
+    return await measureOpened({ url, queue, name, carrier, workers, runs, quick })
   } finally {
     await queue?.stop()
   }
 }
 
-async function measureOpened({ url, queue, name, carrier, workers, runs }) {
+async function measureOpened({ url, queue, name, carrier, workers, runs, quick }) {
   const { children, close } = await openProcesses(url, carrier.processes(workers), queue)
   const askers = children.slice(0, carrier.askers ?? workers)
   const ask = async (count) =>
@@ -87,7 +87,8 @@ async function measureOpened({ url, queue, name, carrier, workers, runs }) {
     const usages = await Promise.all(children.map((child) => child.request('usage')))
     return usages.reduce((sum, { cpuMs }) => sum + cpuMs, 0)
   }
-  await ask(100)
+  // Compilers have done most of their work by then, everybody's alike.
+  await ask(quick ? 100 : 600)
   const before = {
     server: await serverTime(database),
     queue: queue?.cpuMs(),
