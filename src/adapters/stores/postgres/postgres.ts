@@ -311,9 +311,24 @@ function escapeOption(text: string): string {
   return text.replaceAll('\\', '\\\\').replaceAll(' ', '\\ ')
 }
 
+const correctAccount = 'Correct the user and the password in the address, or create the role'
+
+/** What to do about an error of the server or the network, by its code. */
+const hints: Readonly<Record<string, string>> = {
+  '28000': correctAccount,
+  '28P01': correctAccount,
+  '3D000': 'Create the database, or correct its name in the address',
+  '42501': 'Grant the user the rights on the database and its schema',
+  ECONNREFUSED: 'Check host and port of the address, and that the PostgreSQL server runs',
+  ENOTFOUND: 'Correct the host in the address',
+}
+
 function unavailable(location: string, cause: unknown): ProvisoError {
   const message = cause instanceof Error ? cause.message : String(cause)
+  const code = (cause as { code?: unknown } | undefined)?.code
+  const hint = typeof code === 'string' && Object.hasOwn(hints, code) ? hints[code] : undefined
   return new ProvisoError('store/unavailable', `Cannot use PostgreSQL at ${location}: ${message}`, {
+    ...(hint !== undefined && { hint }),
     cause,
   })
 }
