@@ -2,6 +2,7 @@
  * What happens to processes of a fleet: restarts one after another under load, a worker that stands still for longer than its
  * lease and wakes up, one that dies with permits, and two versions side by side.
  */
+import { once } from 'node:events'
 import { describe, expect, it } from 'vitest'
 import { missingPostgres } from '../../scripts/postgres.mjs'
 import { createClient } from '../../src/client/index.ts'
@@ -108,6 +109,22 @@ describe.skipIf(missingPostgres() !== undefined)('a fleet on PostgreSQL', { time
     )
     await fleet.verify()
     await stop(zombie)
+  })
+
+  it('a worker with a longer drain lets attempts end after the stop signal', async () => {
+    const api = await fleet.api()
+    const run = await connect(api.address).runs.start(envelope, { draft: chain('waits') })
+    // With none, the attempt is interrupted at once, and another worker repeats it.
+    const hasty = await fleet.worker({ args: ['--drain', '0s'] })
+    await poll(() => atGate([run.id], hasty.child.pid)).toBe(1)
+    await stop(hasty)
+    const patient = await fleet.worker({ args: ['--drain', '5m'] })
+    await poll(() => atGate([run.id], patient.child.pid)).toBe(1)
+    patient.child.kill('SIGTERM')
+    await once(patient.child.stderr, 'data')
+    fleet.openGate()
+    expect(await patient.ended).toBe(0)
+    expect([hasty.health().completed, patient.health().completed]).toEqual([0, 1])
   })
 
   it('permits of a worker that was killed return, and the API refuses runs beyond the quota', async () => {
