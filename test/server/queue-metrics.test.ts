@@ -1,4 +1,4 @@
-/** Gauges of the store and the fleet show the moment of the scrape, not that of the scrape before. */
+/** Gauges of the store and the fleet show the moment of the scrape, not that of the scrape before; the status names what stuck runs need. */
 import { expect, it } from 'vitest'
 import { createMemoryStore } from '../../src/adapters/stores/memory/memory.ts'
 import { systemClock } from '../../src/base/time/clock.ts'
@@ -40,4 +40,14 @@ it('the first scrape shows the permits that are held', async () => {
   await begun
   expect(await scrape(call, 'proviso_limit_permits{limit="capabilities/write",state="held"}')).toBe(1)
   answer({ text: 'Tea' })
+})
+
+it('the status names the labels that a stuck run waits for', async () => {
+  let passed = 0
+  const clock = { ...systemClock, now: () => systemClock.now() + passed }
+  const { call } = await serve({ claim: 'none', store: createMemoryStore({ clock }) })
+  await call(`${api}/runs`, { body: start({ constraints: { placement: { region: 'eu' } } }) })
+  passed = 120_000
+  const { stuck } = JSON.parse(await (await call(`${api}/status`)).text())
+  expect(stuck).toMatchObject([{ why: 'due', placement: 'region=eu' }])
 })
