@@ -48,7 +48,10 @@ describe.skipIf(missingPostgres() !== undefined)('proviso on PostgreSQL', () => 
   })
 
   it('says which worker a run with a placement waits for, and cancels it without one', async () => {
-    const placed = file('placed.json', runFile({ envelope: { constraints: { placement: { region: 'eu' } } } }))
+    const placed = file(
+      'placed.json',
+      runFile({ envelope: { constraints: { placement: { region: 'eu' } } } }),
+    )
     const args = ['run', placed, '--run-id', 'placed', '--store', cluster.url]
     const child = spawn(process.execPath, [join(root, 'dist/cli/main.js'), ...args])
     const ended = new Promise<number | null>((resolve) => child.on('close', resolve))

@@ -64,9 +64,13 @@ export function readLimits(entries: readonly string[]): LimitRules {
       perMs === undefined ? { concurrency: Number(count) } : { rate: { count: Number(count), perMs } }
     const known = rules.get(name)
     if (known && Object.keys(rule).some((kind) => Object.hasOwn(known, kind)))
-      throw new ProvisoError('option/invalid', `The limit "${entry}" is the second of its kind for "${name}"`, {
-        hint: 'Give each name at most one limit of attempts at once, and one of starts in a time',
-      })
+      throw new ProvisoError(
+        'option/invalid',
+        `The limit "${entry}" is the second of its kind for "${name}"`,
+        {
+          hint: 'Give each name at most one limit of attempts at once, and one of starts in a time',
+        },
+      )
     rules.set(name, { ...known, ...rule })
   }
   return Object.fromEntries(rules)

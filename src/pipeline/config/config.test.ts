@@ -151,9 +151,9 @@ describe('what is wrong is shown with its line', () => {
   })
 
   it('two values of one label', async () => {
-    await expect(resolveConfig({ cwd: folder, env: { PROVISO_LABELS: 'region=eu,region=us' } })).rejects.toThrow(
-      'placement.labels has several values for "region"',
-    )
+    await expect(
+      resolveConfig({ cwd: folder, env: { PROVISO_LABELS: 'region=eu,region=us' } }),
+    ).rejects.toThrow('placement.labels has several values for "region"')
   })
 
   it('a variable that is no setting, with the one that was probably meant', async () => {
