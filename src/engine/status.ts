@@ -6,7 +6,7 @@ import { ProvisoError } from '../base/errors/error.ts'
 import { type Json, pick } from '../base/json.ts'
 import type { Clock } from '../base/time/clock.ts'
 import type { Labels } from '../domain/placement.ts'
-import type { DocumentRow, Documents } from '../domain/ports/documents.ts'
+import { type DocumentRow, type Documents, processAliveMs } from '../domain/ports/documents.ts'
 import type { QueueStatus, Store } from '../domain/ports/store.ts'
 import type { RunHead } from '../domain/run.ts'
 import type { OpenCircuit } from './limits/circuits.ts'
@@ -78,10 +78,9 @@ export interface SystemStatus {
 const kind = 'process'
 /** Processes belong to no tenant. */
 const tenant = ''
-const renewMs = 15_000
+const renewMs = processAliveMs / 3
 /** Circuits that open or close are announced sooner. */
 const lookMs = 1_000
-const aliveMs = 3 * renewMs
 /** Entries of dead processes are deleted after this time. */
 const forgetMs = 3_600_000
 /** A due run that waits longer is stuck: no process has its capabilities, or none runs. */
@@ -194,7 +193,7 @@ export async function readStatus(store: Store): Promise<SystemStatus> {
       ...(body as unknown as ProcessInfo),
       startedAt: createdAt,
       seenAt: updatedAt,
-      isAlive: now - updatedAt <= aliveMs,
+      isAlive: now - updatedAt <= processAliveMs,
     })),
     limits: limits
       .map((row) => toLimit(row, now))

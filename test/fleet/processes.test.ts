@@ -3,10 +3,15 @@
  * lease and wakes up, one that dies with permits, and two versions side by side.
  */
 import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { missingPostgres } from '../../scripts/postgres.mjs'
 import { createClient } from '../../src/client/index.ts'
+import { afterEachTest } from '../cleanup.ts'
 import { buildPreviousVersion, hasCommit } from '../stores/previous-version.ts'
+import { proviso } from '../support.ts'
 import { chain, envelope, useFleet, type Worker } from './fleet.ts'
 
 const long = process.env['PROVISO_LONG'] === '1'
@@ -125,6 +130,25 @@ describe.skipIf(missingPostgres() !== undefined)('a fleet on PostgreSQL', { time
     fleet.openGate()
     expect(await patient.ended).toBe(0)
     expect([hasty.health().completed, patient.health().completed]).toEqual([0, 1])
+  })
+
+  it('a backup is restored only once no process uses the database', async () => {
+    const worker = await fleet.worker()
+    const folder = mkdtempSync(join(tmpdir(), 'proviso-restore-'))
+    afterEachTest(() => rmSync(folder, { recursive: true, force: true }))
+    const file = join(folder, 'runs.gz')
+    const command = (...args: string[]) => proviso([...args, '--store', fleet.url()])
+    // Beside the worker.
+    expect(await command('backup', '--to', file)).toMatchObject({ code: 0 })
+    const refused = await command('restore', '--from', file, '--force')
+    expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining(`in use by ${worker.name}`) })
+    await stop(worker)
+    expect(await command('restore', '--from', file, '--force')).toMatchObject({ code: 0 })
+  })
+
+  it('a worker without a store that others reach is refused', async () => {
+    const refused = await proviso(['worker', '--store', 'memory:'])
+    expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('Pass --store postgres') })
   })
 
   it('permits of a worker that was killed return, and the API refuses runs beyond the quota', async () => {

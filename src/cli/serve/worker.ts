@@ -60,8 +60,16 @@ function findPlannedOnly(ids: readonly string[] | undefined, all: Work['capabili
 
 async function execute(
   { drain, healthEvery, json }: WorkerFlags,
-  { app, owner, notes, config }: OpenedApp,
+  { app, owner, notes, config, choice }: OpenedApp,
 ): Promise<number> {
+  if (choice.forgets)
+    throw new ProvisoError(
+      'option/invalid',
+      'Cannot execute the runs of memory: no other process can start runs in it',
+      {
+        hint: 'Pass --store postgres://…, or set PROVISO_STORE',
+      },
+    )
   const begun = Date.now()
   let [completed, failed, lost] = [0, 0, 0]
   const end = app.subscribeToLifecycle(
