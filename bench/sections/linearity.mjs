@@ -30,10 +30,17 @@ export async function linearity({ quick }) {
 }
 
 /**
- * The young generation has one size: it grows by default, and then the shortest text is hardly collected at all, so that
- * the first doubling shows the collector and not the reader.
+ * Makes the collector work alike for every size. The young generation has a fixed size: it grows by default, and then the
+ * shortest text is hardly collected at all. The old one is collected only at the end of every turn: by default the engine
+ * begins at some size of the heap, so that one doubling would show a whole collection and the others none.
  */
-const ENGINE = ['--expose-gc', '--single-threaded', '--min-semi-space-size=1', '--max-semi-space-size=1']
+const ENGINE = [
+  '--expose-gc',
+  '--single-threaded',
+  '--min-semi-space-size=1',
+  '--max-semi-space-size=1',
+  '--initial-old-space-size=4000',
+]
 
 function measured(name, sizes, rounds) {
   const args = [...ENGINE, CHILD, name, sizes.join(), String(rounds)]

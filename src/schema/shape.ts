@@ -83,6 +83,11 @@ export class Shapes {
     return shape
   }
 
+  /** The property names that a shape declares, in any of its branches. */
+  namesOf(shape: Shape): ReadonlySet<string> {
+    return new Set([shape, ...this.branchesOf(shape)].flatMap(({ names }) => names))
+  }
+
   /** What each branch of its unions says alone. */
   branchesOf({ unions }: Shape): readonly Shape[] {
     return unions.flatMap(({ branches }) => branches.map((pointer) => this.at([pointer])))

@@ -38,8 +38,7 @@ export function standardJsonSchema(schema: StandardSchemaV1, given?: JsonSchema)
 }
 
 /** Libraries that bring a JSON Schema with their schemas, or whose schemas are read here. */
-export const whatToInstall =
-  'install a library whose schemas have one: zod@^4.2, arktype@^2.1.28, or valibot with @valibot/to-json-schema'
+export const whatToInstall = 'install zod@^4.2, arktype@^2.1.28 or @valibot/to-json-schema'
 
 /** Says that nothing guides the reader: silence would look like a reader that does not convert. */
 export function unguidedNote(schema: StandardSchemaV1): Issue<SchemaIssueCode> {

@@ -11,15 +11,23 @@ const SCHEMA = {
 } as const
 
 describe('the answer among thousands of other values', () => {
-  it.each(['[}{]', '[1] and ', '{"b":1}\n', '[x, 2] '])('is found behind and before %j', (motif) => {
-    const noise = motif.repeat(6_000)
-    for (const text of [`${noise}{"a":"x"}`, `${noise}{a:'x'}${noise}`, `{"a":"x"}\n${noise}`])
-      expect(parse(text, SCHEMA)).toMatchObject({ ok: true, value: { a: 'x' } })
-  })
+  it.each(['[}{]', '{}{]', '[]', '[1] and ', '{"b":1}\n', '[x, 2] '])(
+    'is found behind and before %j',
+    (motif) => {
+      const noise = motif.repeat(6_000)
+      for (const text of [`${noise}{"a":"x"}`, `${noise}{a:'x'}${noise}`, `{"a":"x"}\n${noise}`])
+        expect(parse(text, SCHEMA)).toMatchObject({ ok: true, value: { a: 'x' } })
+    },
+  )
 
   it('is the corrected one, by the words between it and a value that was not kept', () => {
     const text = `{"a":"draft"} ${'{"b":1} '.repeat(6_000)}Correction: {"a":"final"}`
     expect(parse(text, SCHEMA)).toMatchObject({ value: { a: 'final' } })
+  })
+
+  it('is an empty object that only looks like the pairs of brackets around it', () => {
+    const lists = '[]'.repeat(6_000)
+    expect(parse(`${lists}{}${lists}`, { type: 'object' })).toMatchObject({ ok: true, value: {} })
   })
 
   it('keeps the edits of the value that is returned apart from those of the others', () => {

@@ -159,9 +159,19 @@ const checks: readonly Check[] = [
   function* effectsHappenOnce(journal, { runId }, { cluster }) {
     // A node may continue a call that another has begun under an earlier plan: it is known by its key.
     const keys = new Map<string, Set<string>>()
+    const given = new Map<string, { readonly inputs: string; readonly plans: number }>()
+    /** How often a new plan gave a node other inputs: it then makes another call. */
+    const changed = new Map<string, number>()
+    let plans = 0
     for (const { type, nodeId = '', payload } of journal) {
+      if (type === 'plan_updated') plans++
       if (type !== 'attempt_start' || payload.capabilityId !== 'effect') continue
       const { idempotencyKey: key } = payload
+      const inputs = JSON.stringify(payload.inputs)
+      const before = given.get(nodeId)
+      if (before && before.plans < plans && before.inputs !== inputs)
+        changed.set(nodeId, (changed.get(nodeId) ?? 0) + 1)
+      given.set(nodeId, { inputs, plans })
       if (cluster.ledger.effects.get(key)?.call.runId === runId)
         keys.set(nodeId, (keys.get(nodeId) ?? new Set()).add(key))
     }
@@ -178,8 +188,9 @@ const checks: readonly Check[] = [
     for (const event of journal) {
       if (event.type !== 'node_complete' || event.payload.capabilityId !== 'effect') continue
       if (event.payload.person !== undefined) continue
-      const done = keys.get(event.nodeId ?? '')?.size ?? 0
-      if (done < 1 || done > 1 + reopened(event.nodeId ?? ''))
+      const { nodeId = '' } = event
+      const done = keys.get(nodeId)?.size ?? 0
+      if (done < 1 || done > 1 + reopened(nodeId) + (changed.get(nodeId) ?? 0))
         yield `"${event.nodeId}" completed, and its effect took place under ${done} keys`
     }
   },

@@ -22,6 +22,6 @@ export const readerErrors = {
     hint: 'Simplify the schema, or leave out `untrusted` if it is your own',
   },
   'json/unrepresentable': { fate: 'fix', exitCode: 2, hint: 'Pass plain JSON data' },
-  'output/invalid': { fate: 'fix', exitCode: 2, hint: 'Fix each entry of `issues`: `at` is its location' },
+  'output/invalid': { fate: 'fix', exitCode: 2, hint: 'Correct each entry of `issues`' },
   'option/invalid': { fate: 'fix', exitCode: 2, hint: 'Correct the option that the message names' },
 } as const satisfies Record<string, ErrorRow>

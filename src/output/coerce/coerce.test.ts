@@ -164,6 +164,18 @@ describe('absent and undeclared members', () => {
     ])
   })
 
+  it('undeclared keys are an issue where nothing would be left', () => {
+    const optional = object({ a: integer }, { additionalProperties: false })
+    const error = [['schema/additionalProperties', { pointer: '/error' }]]
+    expect(read('{"error": "not allowed"}', optional)).toEqual(error)
+    expect(read('{"o": {"error": 1}}', object({ o: optional }))).toEqual([
+      ['schema/additionalProperties', { pointer: '/o/error' }],
+    ])
+    expect(read('{"A": "1", "error": null}', optional)).toEqual({ a: 1 })
+    expect(read('{"result": {"a": 1}}', optional)).toEqual({ a: 1 })
+    expect(read('{"note": "x"}', object({}, { additionalProperties: false }))).toEqual({})
+  })
+
   it('defaults are filled in only on request', () => {
     const withDefault = object({ a: integer, b: { type: 'string', default: 'x' } }, { required: ['b'] })
     expect(read('{"a": 1}', withDefault)).toEqual([['schema/required', { pointer: '/b' }]])

@@ -200,14 +200,18 @@ class Run implements Coercing {
   #object(source: Record<string, unknown>, node: Node | undefined, shape: Shape): unknown {
     const { settings, allowance } = this.guide
     const full = settings.aop === 'full'
-    allowance.spend(Object.keys(source).length)
+    const keys = Object.keys(source)
+    allowance.spend(keys.length)
     const names = full ? this.#rename(source, shape) : undefined
+    // Dropping every key of an object that could have declared ones would leave nothing of what was written.
+    const drops =
+      full && (shape.names.length === 0 || keys.some((key) => !shape.forbids(names?.get(key) ?? key)))
     let copy: Record<string, unknown> | undefined
-    for (const key of Object.keys(source)) {
+    for (const key of keys) {
       const before = source[key]
       const name = names?.get(key) ?? key
       const item = node === undefined ? undefined : findMember(node, key)
-      const drop = full ? this.#droppedBy(name, before, item, shape) : undefined
+      const drop = drops ? this.#droppedBy(name, before, item, shape) : undefined
       if (drop !== undefined) {
         this.change(drop, before, undefined, name)
         copy ??= membersBefore(source, key)

@@ -262,20 +262,11 @@ function ungroup(body: string): string {
  */
 function arithmetic(text: string): NumberReading {
   if (!/^\d+(?:\.\d+)?(?:\s[+\-*]\s\d+(?:\.\d+)?){1,20}$/.test(text)) return NONE
-  const words = text.split(/\s/)
-  let sum = 0
-  let product = Number(words[0])
-  let sign = 1
-  for (let i = 1; i < words.length; i += 2) {
-    const operand = Number(words[i + 1])
-    if (words[i] === '*') product *= operand
-    else {
-      sum += sign * product
-      sign = words[i] === '-' ? -1 : 1
-      product = operand
-    }
-  }
-  const value = sum + sign * product
+  const terms = text.replace(/\s-\s/g, ' + -').split(/\s\+\s/)
+  const value = terms.reduce(
+    (sum, term) => sum + term.split(/\s\*\s/).reduce((product, factor) => product * Number(factor), 1),
+    0,
+  )
   return Number.isFinite(value) ? { kind: 'number', value } : NONE
 }
 

@@ -21,6 +21,14 @@ describe('names that are spelled differently', () => {
     expect(matchNames('--', ['-'])).toEqual([])
   })
 
+  it('match the one that differs only in case before others', () => {
+    const languages = ['C', 'C++', 'C#']
+    expect(matchNames('c++', languages)).toEqual(['C++'])
+    expect(matchNames('c', languages)).toEqual(['C'])
+    expect(matchNames('C.', languages)).toEqual(languages)
+    expect(matchNames('ab', ['AB', 'Ab'])).toEqual(['AB', 'Ab'])
+  })
+
   it('leave long texts alone', () => {
     expect(normalForm('A'.repeat(201))).toBe('A'.repeat(201))
   })

@@ -31,12 +31,14 @@ const indexNames = memoize((names: readonly unknown[]) => {
   return byForm
 })
 
-/** The names with the normal form of `text` that `isMeant` admits. */
+/** The names with the normal form of `text` that `isMeant` admits; one that differs only in case comes before others. */
 export function matchNames(
   text: string,
   names: readonly unknown[],
   isMeant: (name: string) => boolean = () => true,
 ): readonly string[] {
   const wanted = normalForm(text)
-  return (wanted === '' ? undefined : indexNames(names).get(wanted)?.filter(isMeant)) ?? []
+  const found = (wanted === '' ? undefined : indexNames(names).get(wanted)?.filter(isMeant)) ?? []
+  const same = found.filter((name) => name.toLowerCase() === text.toLowerCase())
+  return same.length === 1 ? same : found
 }

@@ -83,6 +83,8 @@ export interface StringState {
   seg: number
   /** The content not yet in `acc` contains escapes that JSON supports. */
   escapes: boolean
+  /** It contains escapes that JSON does not support, which are content as they are. */
+  oddEscapes: boolean
   /** Quotes read as content, and the offset of the last one. */
   rejects: number
   rejectAt: number
@@ -125,6 +127,7 @@ export function resetString(s: StringState, role: Role, seg: number): StringStat
   s.acc = ''
   s.seg = seg
   s.escapes = false
+  s.oddEscapes = false
   s.rejects = 0
   s.rejectAt = -1
   s.rejectText = undefined

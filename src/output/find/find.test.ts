@@ -239,6 +239,7 @@ describe('a value with placeholders', () => {
 })
 
 describe('the value of a declared key', () => {
+  const author: JsonSchema = { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] }
   const schema = {
     type: 'object',
     properties: { user: { type: 'object', properties: { name: { type: 'boolean' } }, required: ['name'] } },
@@ -249,8 +250,103 @@ describe('the value of a declared key', () => {
     expect(result.issues).toMatchObject([{ code: 'schema/type', at: { pointer: '/user/name' } }])
   })
 
+  it.each<JsonSchema>([author, { anyOf: [author, { type: 'null' }] }])(
+    'is not the answer where its keys are its own: %j',
+    (member) => {
+      const book = {
+        type: 'object',
+        properties: { name: { type: 'string' }, author: member },
+        required: ['name'],
+      }
+      expect(parse('{"author": {"name": "Ada"}}', book).issues).toMatchObject([
+        { code: 'schema/required', at: { pointer: '/name' } },
+      ])
+      const answer = { name: 'Notes', author: { name: 'Ada' } }
+      expect(parse(JSON.stringify({ author: answer }), book)).toMatchObject({ ok: true, value: answer })
+    },
+  )
+
   it('is the answer where it is the object that was expected', () => {
     const value = { user: { name: true } }
     expect(parse(JSON.stringify({ user: value }), schema)).toMatchObject({ ok: true, value })
+  })
+})
+
+describe('several objects where a list is wanted', () => {
+  const list = { type: 'array', items: wanted }
+
+  it.each([
+    '{"a": 1}\n{"a": 2}\n{"b": 3}',
+    '{"a": 1}\n{"b": 2}\n{"a": 3}',
+    '{"a": 1}\n{"a": "two"}',
+    '{"a": 1}\n{"a": 2}\n{"a":',
+    'First {"a": 1}, then {"a": 2} and last {"b": 3}.',
+    '```json\n{"a": 1}\n```\n```json\n{"b": 2}\n```',
+  ])('are refused if one of them is no item, never shortened: %s', (text) => {
+    const result = parse(text, list)
+    expect(result.ok).toBe(false)
+    expect(result.issues[0]?.at).toMatchObject({ pointer: expect.stringMatching(/^\/[12]\/a$/) })
+  })
+
+  it('are the others where bad items may be dropped', () => {
+    expect(read('{"a": 1}\n{"a": 2}\n{"b": 3}', list, { salvage: true })).toEqual([{ a: 1 }, { a: 2 }])
+  })
+
+  it('may have an object of another kind before them, in a sentence', () => {
+    expect(read('With {"limit": 1} I found {"a": 1}.', list)).toEqual([{ a: 1 }])
+  })
+})
+
+describe('a citation without a schema', () => {
+  it.each([
+    'According to [1] the sky is blue.',
+    'The sky is blue [3].',
+    'According to [1] and [2], it is.',
+    'See [Smith 2020].',
+    'def f(x):\n    return x[0]',
+  ])('is a part of the text: %s', (text) => {
+    expect(read(text)).toBe(text)
+  })
+
+  it.each(['The answer: [3]', 'Sure! [3] is it', '[3]', 'Here:\n[3]'])(
+    'is the value where it is introduced: %s',
+    (text) => {
+      expect(read(text)).toEqual([3])
+    },
+  )
+})
+
+describe('a correction', () => {
+  it.each([
+    'Draft: {"a": 1}\nFinal: {"a": 2}',
+    '### Draft\n{"a": 1}\n### Final\n{"a": 2}',
+    '<draft>{"a": 1}</draft><final>{"a": 2}</final>',
+    '{"a": 1}\n<answer>{"a": 2}</answer>',
+    '{"a": 1}\n<final_answer>{"a": 2}</final_answer>',
+    'Input: {"a": 1}\nOutput: {"a": 2}',
+  ])('follows %s', (text) => {
+    expect(read(text, wanted)).toEqual({ a: 2 })
+  })
+
+  it('is not the input of an action', () => {
+    expect(read('Action: f\nAction Input: {"a": 1}\nObservation: {"a": 2}', wanted)).toEqual({ a: 1 })
+  })
+})
+
+describe('lines of key and value', () => {
+  const schema = {
+    type: 'object',
+    properties: { name: { type: 'string' }, age: { type: 'integer' } },
+    required: ['name'],
+  }
+
+  it('are not read where a value continues in the next line', () => {
+    expect(read('age: 3\nname: Ada\nLovelace', schema)).toEqual(['output/not-found'])
+    expect(read('name: Ada\n  Lovelace\nage: 3', schema)).toEqual(['output/not-found'])
+  })
+
+  it('may have words behind them', () => {
+    expect(read('name: Ada\nage: 3\nLet me know!', schema)).toEqual({ name: 'Ada', age: 3 })
+    expect(read('age: 3\nname: Ada\n\nLet me know!', schema)).toEqual({ name: 'Ada', age: 3 })
   })
 })

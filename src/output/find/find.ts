@@ -7,7 +7,7 @@ import type { Guided } from '../schema/target.ts'
 import { type Attempt, attempt, createTrial, type Trial } from './attempt.ts'
 import { lastResorts } from './last-resorts.ts'
 import { best, type Ranked } from './rank.ts'
-import { fromRegions, strangeness, together, unescaped } from './readings.ts'
+import { fromRegions, isReference, strangeness, together, unescaped } from './readings.ts'
 import { answerStart, quotedWhole, scalarAttempts, textRegion } from './scalars.ts'
 import { isData, isSlight, LONGEST_BARE, survey, toScanOptions } from './survey.ts'
 import { keywordCalls } from './tool-calls.ts'
@@ -32,7 +32,7 @@ function* rewritings(text: string): Generator<string> {
   if (text.length > 1_000_000) return
   if (/^[^\S\n]*>[^\S\n]?[^\n]*[{[]/m.test(text)) yield text.replace(/^[^\S\n]*> ?/gm, '')
   if (text.includes('&quot;') || text.includes('&#34;')) {
-    yield text.replace(/&(quot|apos|amp|lt|gt|nbsp|#34|#39);/g, (_, name: string) => ENTITIES[name] as string)
+    yield text.replace(/&([a-z]{2,4}|#3[49]);/g, (entity, name: string) => ENTITIES[name] ?? entity)
   }
 }
 
@@ -182,7 +182,8 @@ function readFreely(trial: Trial, seen: Scan): Attempt | undefined {
   if (lines !== undefined) return attempt(trial, lines)
   const lossy = regions.find((region) => region.uses('stray-value'))
   if (lossy !== undefined) return attempt(trial, lossy)
-  if (regions.length > 0) return best(bySubstance(trial, regions), trial.settings)
+  const values = regions.filter((region) => !isReference(text, region))
+  if (values.length > 0) return best(bySubstance(trial, values), trial.settings)
   if (seen.tooDeep || !/[\p{L}\p{N}]/u.test(text)) return undefined
   for (const [from, end] of [
     ...seen.blocks.map((b) => [b.start, b.end] as const),

@@ -62,8 +62,13 @@ function isAnswer(trial: Trial, region: Region, hasLines: boolean): boolean {
   const { root, shapes } = trial.target.guided as Guided
   const isListed = shapes.at(root.item(0)).values !== undefined && attempt(trial, region).valid
   if (!isListed && !isData(region, trial.text)) return false
+  if (typeof region.value === 'string' && PLAIN_FENCE.test(trial.text.slice(region.start, region.start + 20)))
+    return false
   return !hasLines || !Array.isArray(region.value) || region.value.some((item) => typeof item === 'object')
 }
+
+/** The beginning of a fence that holds text rather than code: its lines are the answer, not the fence as a whole. */
+const PLAIN_FENCE = /^[`~]{3,}(?:te?xt|plain\w*|json\w*|yaml|csv|md|markdown)?\s*\n/i
 
 /** Whether a region runs to the end of the text and contains non-JSON: its opening bracket belonged to the prose. */
 function beganTooEarly(region: Region): boolean {
@@ -122,8 +127,14 @@ function keyLines(text: string, guided: Guided): Region | undefined {
     const value = (match[2] as string).trim().replace(/,$/, '')
     const node =
       value === '' ? bullets(lines, at + 1) : /^[|>][+-]?$/.test(value) ? block(lines, at + 1) : word(value)
-    // A nested object by indentation is not supported; give up instead of dropping it silently.
-    if (node === undefined && /^\s+\S/.test(lines[at + 1] ?? '')) return undefined
+    const next = lines[at + 1] ?? ''
+    // A nested object by indentation, and words that may continue in the next line, are not supported; give up instead of
+    // dropping them silently.
+    const isWords = node?.bare && /\p{L}/u.test(value)
+    if (
+      node === undefined ? /^\s+\S/.test(next) : isWords && /^\s*[\p{L}\p{N}]/u.test(next) && !LINE.test(next)
+    )
+      return undefined
     if (node !== undefined) members.set(name, node)
   }
   if (members.size === 0 || [...guided.root.required].some((name) => !members.has(name))) return undefined

@@ -11,7 +11,7 @@ export const LONGEST = 1_000
 /** Bullets; a dash or asterisk is one only before a space. */
 export const BULLETS = '(?:[*+\\p{Pd}\u2212](?=\\s)|[•‣⁃·・∙→▷])'
 /** What ends the number or letter of an item. A point in front of letters belongs to them: `3.x`. */
-const NUMBERED = '(?:\\.(?=\\s|[^\\0-\\x7f\\p{Nd}])|[)）】、．](?!\\p{Nd}))'
+const NUMBERED = '(?:\\.(?=\\s|[^\\0-\\x7f\\p{Nd}])|[)）】、](?!\\p{Nd}+、)|．(?!\\p{Nd}))'
 const ROMAN = 'i ii iii iv v vi vii viii ix x xi xii'.split(' ')
 
 /**
@@ -66,24 +66,42 @@ function inStep(labels: readonly string[]): boolean {
   })
 }
 
+/** Between the items of one list: a heading, or a line of a fence. */
+const HEADING = /[:：]\W{0,4}$|^#|^[`~]{3}/
+/** `1、2` as the only line is an enumeration. */
+const ENUMERATED = /^\s*.?\p{Nd}+[)）】、]\p{Nd}/u
+
 /**
- * The items of the lines that look like those of a list. `following`: only the lines at the beginning, up to the first
- * other one.
+ * The items of the lines that look like those of a list. Indented lines directly below an item belong to it; other lines
+ * between two items make a list that is not read. `following`: only the lines at the beginning, up to the first other
+ * one.
  */
 export function listItems(lines: readonly string[], following = false): string[] | undefined {
   for (const { line: form, fits } of FORMS) {
     const found: RegExpExecArray[] = []
+    const items: string[] = []
+    let indent = LONGEST
+    let isApart = false
     for (const line of lines) {
       const match = line.length > LONGEST ? null : form.exec(line)
-      if (match !== null) found.push(match)
-      else if (following && line.trim() !== '') break
+      const text = line.trim()
+      if (match !== null) {
+        if (isApart) return undefined
+        found.push(match)
+        items.push((match[3] as string).trim())
+        indent = (match[1] as string).length
+      } else if (text === '') indent = LONGEST
+      else if (line.search(/\S/) > indent) items[items.length - 1] += `\n${text}`
+      else if (following) break
+      else isApart ||= found.length > 0 && !HEADING.test(text)
     }
-    if (found.length === 0) continue
+    const [first] = found
+    if (first === undefined || (found.length === 1 && ENUMERATED.test(first[0]))) continue
     const indents = found.map((match) => (match[1] as string).length)
     // Items of an inner list are not items of the outer one.
     if (Math.max(...indents) - Math.min(...indents) > 1 || !fits(found.map((match) => match[2] as string)))
       continue
-    return found.map((match) => (match[3] as string).trim())
+    return items
   }
   return undefined
 }
@@ -91,6 +109,9 @@ export function listItems(lines: readonly string[], following = false): string[]
 const UNSPACED = /[\p{sc=Han}\p{sc=Hira}\p{sc=Kana}\p{sc=Thai}\p{sc=Laoo}\p{sc=Khmr}\p{sc=Mymr}]/u
 /** Chinese words, and Japanese nouns, with the comma of enumerations. */
 const ENUMERATION = /^\s*[\p{sc=Han}\p{sc=Kana}ー\w]+(?:、[\p{sc=Han}\p{sc=Kana}ー\w]+)+\s*$/u
+
+/** Two words, and only the first with a capital: `Sorry, nothing`. */
+const SENTENCE = /^\p{Lu}[^\s,]*,?\s+[\p{Ll}\p{M}]+$/u
 
 /**
  * Whether unquoted text is made of words, not of sentences. Scripts that write no spaces between words leave only the
@@ -100,6 +121,7 @@ export function areWords(region: Region, text: string): boolean {
   const items = region.node.items ?? []
   const words = items.filter((item) => item.kind === 'string' && item.bare)
   if (!words.every((item) => /^[^\s<>`]*[^\s<>`.!?:;。！？：；…]$/.test(String(item.value)))) return false
+  if (SENTENCE.test(text.slice(region.start, region.end))) return false
   return (
     !words.some((item) => UNSPACED.test(String(item.value))) ||
     (words.length === items.length && ENUMERATION.test(text.slice(region.start, region.end)))

@@ -63,7 +63,9 @@ export function fromRegions(trial: Trial, found: readonly Region[], declared: Re
   ) {
     const all = attempt(trial, together(parts))
     // Choosing one of several values alone would be a silent loss.
-    const whole = all.valid ? all : gathered(trial, parts, ranked)
+    const whole = all.valid
+      ? all
+      : (gathered(trial, parts, ranked) ?? (isOneList(trial, parts) ? all : undefined))
     if (whole !== undefined) return [{ attempt: whole, tier: ANSWER, correction: false, extra: 0 }]
   }
   return ranked
@@ -77,11 +79,12 @@ function joinedLists(trial: Trial, ranked: readonly Ranked[]): Attempt | undefin
   const regions = [...new Set(lists.map((r) => r.attempt.region))]
   if (regions.length < 2 || regions.length !== lists.length || lists.some((r) => isEmpty(r.attempt.plain)))
     return undefined
-  const apart = regions.some((region, index) => {
-    const next = regions[index + 1]
-    return next !== undefined && !isBetween(trial.text.slice(region.end, next.start))
-  })
-  return apart ? undefined : gathered(trial, regions, ranked)
+  return areAdjacent(trial.text, regions) ? gathered(trial, regions, ranked) : undefined
+}
+
+/** Whether only space, commas, fences and tags are between the regions. */
+function areAdjacent(text: string, regions: readonly Region[]): boolean {
+  return regions.every(({ start }, i) => isBetween(text.slice(regions[i - 1]?.end ?? start, start)))
 }
 
 /**
@@ -94,6 +97,14 @@ function isBetween(text: string): boolean {
   if (text.length > 1_000) return false
   for (BETWEEN.lastIndex = 0; BETWEEN.lastIndex < text.length; ) if (!BETWEEN.test(text)) return false
   return true
+}
+
+/** Whether the values are items of one list: nothing is between them, or several have keys that the items declare. */
+function isOneList({ text, target }: Trial, parts: readonly Region[]): boolean {
+  const { root, shapes } = target.guided as Guided
+  const names = shapes.namesOf(shapes.at(root.item(0)))
+  const items = parts.filter(({ value }) => isObject(value) && strangeness(value, names) === 0)
+  return items.length > 1 || (items.length > 0 && areAdjacent(text, parts))
 }
 
 /** Joins parts that each hold one item of the list inside a wrapper. */
@@ -131,6 +142,12 @@ function isCited(text: string, { start, end, fence }: Region): boolean {
     /\p{L}/u.test(line.replace(/<[^<>]*>/g, '')) ||
     /^[^\n]{0,80}?\p{L}/u.test(text.slice(end, end + 80).replace(/<[^<>]*>/g, ''))
   )
+}
+
+/** A citation that belongs to its sentence: no colon introduces it, and no sentence ends before it. */
+export function isReference(text: string, region: Region): boolean {
+  const before = text.slice(Math.max(0, region.start - 20), region.start)
+  return isSlight(region.value) && isCited(text, region) && !/[:：]\s*$|[.!?。！？]\s+$/.test(before)
 }
 
 function isEmpty(value: unknown): boolean {
@@ -228,11 +245,8 @@ function isForced(tried: Attempt): boolean {
 
 /** Penalty for unlikely answers: objects without declared members, and empty values. */
 export function strangeness(value: unknown, declared: ReadonlySet<string>): number {
-  if (Array.isArray(value)) return value.length === 0 ? 15 : 0
-  if (!isObject(value)) return 0
-  const keys = Object.keys(value)
-  if (keys.length === 0) return 15
-  return declared.size > 0 && !keys.some((key) => declared.has(key)) ? 20 : 0
+  if (isEmpty(value)) return 15
+  return isObject(value) && declared.size > 0 && !Object.keys(value).some((key) => declared.has(key)) ? 20 : 0
 }
 
 /** Joins separate values into one list. */

@@ -187,3 +187,25 @@ describe('a text behind reasoning', () => {
     expect(normalizeJsonText('<think>{"a": 1}</think>')).toBe('{"a":1}')
   })
 })
+
+describe('a text where one branch of the schema is a string', () => {
+  const string = { type: 'string' }
+  const list = { type: 'array', items: string }
+
+  it.each<[string, JsonSchema]>([
+    ['optional', { anyOf: [string, { type: 'null' }] }],
+    ['or a list', { anyOf: [list, string] }],
+    ['or an integer', { oneOf: [{ type: 'integer' }, string] }],
+    ['or an object', { anyOf: [string, { type: 'object', properties: { a: string }, required: ['a'] }] }],
+    ['or anything', {}],
+  ])('is the answer as it is: %s', (_, schema) => {
+    for (const text of ['I am fine, thanks.', 'Sorry, nothing', 'Hello'])
+      expect(read(text, schema)).toBe(text)
+    expect(read('<think>Hm.</think>\nI am fine, thanks.', schema)).toBe('I am fine, thanks.')
+  })
+
+  it('is not converted to another branch', () => {
+    expect(read('I am fine, thanks.', { anyOf: [list, { type: 'null' }] })).toBe(FAILS)
+    expect(read('I am fine, thanks.', { anyOf: [{ enum: ['a'] }, { type: 'null' }] })).toBe(FAILS)
+  })
+})

@@ -31,11 +31,10 @@ export function scalarAttempts(trial: Trial, { blocks, regions }: Scan): Attempt
     tries.push(tried)
     return tried.valid
   }
-  if (types.includes('string') && values === undefined) {
-    const start = answerStart(trial)
-    if (add(quotedWhole(trial, start)) || add(textRegion(trial, [start, trial.text.length], start > 0)))
-      return tries
-  }
+  const start = answerStart(trial)
+  const whole = textRegion(trial, [start, trial.text.length], start > 0)
+  if (types.includes('string') && values === undefined && (add(quotedWhole(trial, start)) || add(whole)))
+    return tries
   for (const [start, end] of slices(trial.text, blocks)) {
     if (isKey(trial.text, { start, end }, regions)) continue
     if (add(bareScalar(trial, start, end))) return tries
@@ -47,6 +46,9 @@ export function scalarAttempts(trial: Trial, { blocks, regions }: Scan): Attempt
   if (values !== undefined && add(onlyWord(trial, values))) return tries
   if (types.includes('boolean') && add(onlyWord(trial, TRUTH_WORDS))) return tries
   if (numeric) add(onlyNumber(trial))
+  // A branch of a union, or a schema without types, may take the text as it is.
+  const tried = attempt(trial, whole)
+  if (tried.valid && tried.changes.length === 0) tries.push(tried)
   return tries
 }
 

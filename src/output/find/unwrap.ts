@@ -181,9 +181,13 @@ function* inside(trial: Trial, outer: Inside, declared: ReadonlySet<string>): Ge
   }
   for (const [index, item] of firstItems(node, 50).entries()) {
     const key = node.keys?.[index]
-    // A declared key is not a wrapper, unless it is the only key and holds an object with declared keys.
-    const mayWrap = size === 1 && depth === 0 && item.keys?.some((name) => declared.has(name))
-    if (key !== undefined && declared.has(key) && !mayWrap) continue
+    // A declared key is not a wrapper, unless it is the only key and holds an object with declared keys that are not its
+    // own.
+    if (key !== undefined && declared.has(key)) {
+      const { root, shapes } = trial.target.guided as Guided
+      const own = size === 1 && depth === 0 ? shapes.namesOf(shapes.at(root.member(key))) : declared
+      if (!item.keys?.some((name) => declared.has(name) && !own.has(name))) continue
+    }
     const left = outer.left + size - 1
     yield* opened(trial, { ...outer, node: item, text, depth: depth + 1, key, left })
   }

@@ -73,8 +73,11 @@ const sentences: Readonly<Record<RuleName, string>> = {
   default: 'a default of the schema was filled in',
 }
 
-export const ruleTable = Object.fromEntries(
-  Object.entries(rules).map(([name, effect]) => [name, { ...effect, sentence: sentences[name as RuleName] }]),
+export const ruleTable = /* @__PURE__ */ Object.fromEntries(
+  /* @__PURE__ */ Object.entries(rules).map(([name, effect]) => [
+    name,
+    { ...effect, sentence: sentences[name as RuleName] },
+  ]),
 ) as Readonly<Record<RuleName, Rule>> // one row for each rule
 
 /** Describes what a rule did; custom stages have no row. */

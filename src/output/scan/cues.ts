@@ -12,9 +12,9 @@ export const ECHO = 2
 const REASONING = 3
 
 const CORRECTION =
-  /\b(?:actually|corrected|correction|correct (?:version|answer|json|output|one)|final (?:answer|output|result|json|version|response)|revised|updated version|fixed version|instead|wait|let me (?:fix|correct|redo)|here is the (?:fixed|final))\b|\b(?:edit|erratum|errata|right|correct)\s*:|bonne réponse|korrektur|sondern|correcto|corretto|корректн|исправлен|korrigiert|richtig ist|corregid|corrigé|rectif|更正|修正|最终|最終|正しい/i
+  /\b(?:actually|correct(?:ed|ion| (?:version|answer|json|output|one))|final[ _](?:answer|output|result|json|version|response)|revised|(?:updated|fixed) version|instead|wait|let me (?:fix|correct|redo)|here is the (?:fixed|final))\b|\b(?:edit|erratum|errata|right|correct)\s*:|\bfinal\W{0,3}[:>\n]|<answer>|bonne réponse|korrektur|sondern|correcto|corretto|корректн|исправлен|korrigiert|richtig ist|corregid|corrigé|rectif|更正|修正|最终|最終|正しい/i
 const SAMPLE =
-  /\b(?:for example|example|examples|e\.g|for instance|such as|sample|template|schema|in the (?:form|shape) of|would look like|looks like|expected format|format:|format is|input:|given the|request was)\b|пример|beispiel|ejemplo|exemple|esempio|例えば|例如|예를/i
+  /\b(?:for example|example|examples|e\.g|for instance|such as|sample|template|schema|in the (?:form|shape) of|would look like|looks like|expected format|format is|given the|request was)\b|\bformat:|^\W*input:|пример|beispiel|ejemplo|exemple|esempio|例えば|例如|예를/im
 const TYPE_WORD =
   /^(?:string|str|number|integer|int|float|boolean|bool|null|array|object|date|datetime|any|text|<[^<>]*>|\.{3}|…|(?:string|number|integer|boolean|array|object)\b.*|your .*|\[[\w ,.|-]{0,40}\]|\{[\w ]{0,30}\})$/i
 

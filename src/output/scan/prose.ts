@@ -28,7 +28,7 @@ const TAG = /<(\/?)([A-Za-z_][\w:.-]{0,40})(?:[\s=][^<>]{0,200})?>/y
 const TOKEN = /<[|｜]([A-Za-z_▁]{1,40})[|｜]>/y
 /** `[THINK]` and the variant `◁think▷`. */
 const BRACKET_TAG = /\[(\/?)(?:THINK|THINKING|REASONING)\]|◁(\/?)think▷/y
-const MOST_BLOCKS = 200
+export const MOST_BLOCKS = 200
 
 export class Prose {
   fence: { readonly mark: string; readonly label: string; readonly start: number } | undefined
@@ -81,11 +81,6 @@ export class Prose {
   get tagEnd(): string | undefined {
     const tag = this.#tags.at(-1)
     return tag && `</${tag.name}>`
-  }
-
-  /** Whether the current offset is inside a block that will be listed. */
-  get listsBlock(): boolean {
-    return this.blocks.length < MOST_BLOCKS && (this.fence !== undefined || this.#tags.length > 0)
   }
 
   get surroundings(): Surroundings {

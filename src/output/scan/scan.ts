@@ -1,9 +1,10 @@
 /** Scans a whole text once and lists every value in it, with its surroundings and the edits it needs. */
 
 import { keepAlive } from '../../base/keep-alive.ts'
+import { isOpener, LBRACE, RBRACE, RBRACKET } from '../decode/chars.ts'
 import { Decoder } from '../decode/decoder.ts'
 import { fenceLine, findThoughtEnd, mayEndThought, THOUGHT_END } from '../decode/ends.ts'
-import { MORE } from '../decode/lookahead.ts'
+import { MORE, QUESTION } from '../decode/lookahead.ts'
 import { createFrame, type DecoderOptions, LIST, OBJECT } from '../decode/machine.ts'
 import { parseQuietly } from '../decode/quick-strict.ts'
 import type { LoggedEdits } from '../decode/tree/edit-log.ts'
@@ -12,7 +13,7 @@ import { TreeSink } from '../decode/tree/tree-sink.ts'
 import { ValueSink } from '../decode/tree/value-sink.ts'
 import { hasFastPaths } from '../fast-paths.ts'
 import { Allowance } from '../step-budget.ts'
-import { type Block, Prose, type Surroundings } from './prose.ts'
+import { type Block, MOST_BLOCKS, Prose, type Surroundings } from './prose.ts'
 import { type Nodes, Region, toRegion } from './region.ts'
 
 export interface ScanOptions extends DecoderOptions {
@@ -66,6 +67,10 @@ class Filter {
     return this.#keeps?.(value) === false
   }
 
+  get isFull(): boolean {
+    return this.#list.length >= MOST_KEPT
+  }
+
   /** Whether to keep a region. In a listed block, or cut off, it always matters. */
   takes(region: Region, isInBlock: boolean): boolean {
     const isBroken = region.editCount > 0
@@ -99,6 +104,18 @@ export function scan(text: string, options: ScanOptions, from = 0): Scan {
     if (i === MORE || i >= text.length || options.allowance.exhausted) break
     const escaped = !hasEscapes || i < plainUntil ? undefined : escapedBody(text, i, options)
     if (typeof escaped === 'number') plainUntil = escaped
+    if (
+      hasFastPaths &&
+      !mayThink &&
+      filter?.isFull &&
+      isLeftOutPair(filter, text, i) &&
+      prose.fence === undefined &&
+      !listsBlock(prose)
+    ) {
+      options.allowance.spend(QUESTION, i)
+      i += 2
+      continue
+    }
     decoder.fence = prose.fence?.mark
     around.fence = prose.fence?.label
     around.reasoning = prose.reasoning > 0
@@ -109,7 +126,7 @@ export function scan(text: string, options: ScanOptions, from = 0): Scan {
       hasFastPaths &&
       !mayThink &&
       isWhole(decoder, sink) &&
-      !prose.listsBlock &&
+      !listsBlock(prose) &&
       filter?.leavesOut(sink.value, sink.mark() > mark)
     ) {
       sink.rollback(mark)
@@ -139,7 +156,7 @@ export function scan(text: string, options: ScanOptions, from = 0): Scan {
     // A common region already has its surroundings: copying each would double the cost of hostile texts.
     const placed = settled === region && escaped !== region
     const kept = placed || settled.reasoning ? settled : settled.with(prose.surroundings)
-    if (!hasFastPaths || filter?.takes(kept, prose.listsBlock)) regions.push(kept)
+    if (!hasFastPaths || filter?.takes(kept, listsBlock(prose))) regions.push(kept)
     i = options.firstOnly ? text.length : Math.max(settled.end, i + 1)
   }
   prose.finish(text.length)
@@ -150,6 +167,28 @@ export function scan(text: string, options: ScanOptions, from = 0): Scan {
     blocks: prose.blocks,
     tooDeep: false,
   }
+}
+
+/** Whether the current offset is inside a block that will be listed. */
+function listsBlock({ blocks, fence, tagEnd }: Prose): boolean {
+  return blocks.length < MOST_BLOCKS && (fence !== undefined || tagEnd !== undefined)
+}
+
+/**
+ * Whether an opening bracket and a closing one of any kind, with another opening one behind them, are left out: an empty value
+ * in any surroundings. A text of nothing else holds a value in every few characters.
+ */
+function isLeftOutPair(filter: Filter, text: string, at: number): boolean {
+  if (at + 2 >= text.length) return false
+  const open = text.charCodeAt(at)
+  const close = text.charCodeAt(at + 1)
+  if (!isEnd(close) || !isOpener(open) || !isOpener(text.charCodeAt(at + 2))) return false
+  return filter.leavesOut(open === LBRACE ? {} : [], (open === LBRACE) !== (close === RBRACE))
+}
+
+/** Whether this is a curly or square bracket that closes a value. */
+function isEnd(c: number): boolean {
+  return c === RBRACE || c === RBRACKET
 }
 
 /** Texts of this length are read by optimised code. */

@@ -138,7 +138,7 @@ const createGuide = memoize((compiled: CompiledSchema, options: ParseOptions): G
   const shapes = new Shapes(compiled.schema, (pattern) => engine(pattern, 'u'))
   const root = shapes.at([''])
   const branches = shapes.branchesOf(root)
-  const declared = new Set([root, ...branches].flatMap((shape) => shape.names))
+  const declared = shapes.namesOf(root)
   return { compiled, shapes, root, declared, kinds: getKinds(root, branches) }
 })
 

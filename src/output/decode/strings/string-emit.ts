@@ -21,6 +21,12 @@ export function flush(d: Machine, s: StringState, i: number): void {
   if (i > s.seg) s.acc += contentUntil(d, s, i)
   s.seg = i
   s.escapes = false
+  s.oddEscapes = false
+}
+
+/** Whether the content so far is the text from `seg` on, without escapes that are not JSON's. */
+export function isUncut(s: StringState): boolean {
+  return s.acc === '' && !s.oddEscapes
 }
 
 /** The content before the last inner quote. */
@@ -28,7 +34,7 @@ function rejectedText(d: Machine, s: StringState): string {
   return s.rejectText ?? s.acc + contentUntil(d, s, s.rejectAt - d.base)
 }
 
-const ESCAPE = /\\(?:u([0-9a-fA-F]{4})|([\s\S]))/g
+const ESCAPE = /\\(?:u([0-9a-fA-F]{4})|(["\\/bfnrt]))/g
 export const ESCAPES: Readonly<Record<string, string>> = {
   '"': '"',
   '\\': '\\',
@@ -47,10 +53,10 @@ export const ESCAPES: Readonly<Record<string, string>> = {
 function contentUntil(d: Machine, s: StringState, i: number): string {
   const chunk = d.buf.slice(s.seg, i)
   if (!s.escapes) return chunk
-  const parsed = hasFastPaths ? parseQuietly(`"${chunk}"`) : undefined
+  const parsed = hasFastPaths && !s.oddEscapes ? parseQuietly(`"${chunk}"`) : undefined
   if (parsed !== undefined) return parsed.value as string
   return chunk.replace(ESCAPE, (_, hex: string | undefined, c: string) =>
-    hex === undefined ? (ESCAPES[c] ?? c) : String.fromCharCode(Number.parseInt(hex, 16)),
+    hex === undefined ? (ESCAPES[c] as string) : String.fromCharCode(Number.parseInt(hex, 16)),
   )
 }
 
@@ -252,7 +258,7 @@ export function endOfTextInString(d: Machine, s: StringState): boolean {
 /** `{"key:value}`: the key lost its closing quote. */
 function splitKey(d: Machine, s: StringState): boolean {
   const match = /^([\p{L}_$][\p{L}\p{M}\p{N}_$-]*)\s*:/u.exec(fullText(d, s).slice(0, 120))
-  if (match === null || s.acc !== '' || s.escapes || s.rejects > 0) return false
+  if (match === null || !isUncut(s) || s.escapes || s.rejects > 0) return false
   s.rule = 'missing-quote'
   emit(d, s, match[1] as string, s.seg + (match[1] as string).length)
   return true
@@ -277,7 +283,7 @@ const TWO_WORDS = /^[^\s,:]+,\s*[A-Za-z_]\w{0,40}\s*:\s*[\p{L}_][\p{L}\p{M}\p{N}
 function settle(d: Machine, s: StringState, end: number): boolean {
   const text = (s.acc + contentUntil(d, s, Math.max(s.seg, end))).trimEnd()
   s.rule = 'missing-quote'
-  const rest = s.role === 'value' && s.acc === '' && !s.escapes ? memberLength(text) : 0
+  const rest = s.role === 'value' && isUncut(s) && !s.escapes ? memberLength(text) : 0
   if (rest > 0) {
     emit(d, s, text.slice(0, text.length - rest), s.seg + text.length - rest)
     return true

@@ -86,10 +86,14 @@ describe.each<[string, readonly (readonly [string, unknown])[]]>([
   [
     'escapes mean what they mean in JSON, JSON5 or nothing',
     [
+      [String.raw`{"a": "\u00\u0041\n\u12G\q\"\u", "b": 1}`, { a: '\\u00A\n\\u12G\\q"\\u', b: 1 }],
+      [String.raw`{"a": "\u00x, b: 1}`, { a: '\\u00x, b: 1' }],
       ['["\\u00e9\\n\\/", x]', ['é\n/', 'x']],
       ['["\\x41", "\\\'", x]', ['A', "'", 'x']],
       ['["\\q", x]', ['\\q', 'x']],
       ['["\\u12zz", x]', ['\\u12zz', 'x']],
+      ['{"a": "C:\\u"}', { a: 'C:\\u' }],
+      ['["\\u12"]', ['\\u12']],
       ['[\\"a\\", \\"b\\", x]', ['a', 'b', 'x']],
       ['{\\"a\\": \\"say \\\\\\"hi\\\\\\"\\", b: 1}', { a: 'say "hi"', b: 1 }],
       ['{\\"a\\": \\"x\\\\ny\\", b: 1}', { a: 'x\ny', b: 1 }],

@@ -6,7 +6,7 @@ import * as ch from '../chars.ts'
 import { type Answer, followedByColon, MORE, NO, YES } from '../lookahead.ts'
 import { type Machine, type Role, resetString, type StringState } from '../machine.ts'
 import { BEFORE_KEY, closes } from './string-close.ts'
-import { DONE, ESCAPES, endOfTextInString, finish, finishBefore, flush } from './string-emit.ts'
+import { DONE, ESCAPES, endOfTextInString, finish, finishBefore, flush, isUncut } from './string-emit.ts'
 
 /** Maximum length of a key without its closing quote, including its value on the same line. */
 const LONGEST_KEY = 400
@@ -153,7 +153,7 @@ function keyBeforeLine(d: Machine, s: StringState, i: number): boolean {
   // Keys are short; without this limit a text of line breaks would be scanned again for each of them.
   if (i - s.seg > LONGEST_KEY) return false
   d.looked += (i - s.seg) >> 3
-  const match = s.acc === '' && s.rejects === 0 ? /^([\w$-]+)\s*:\s*\S/.exec(d.buf.slice(s.seg, i)) : null
+  const match = isUncut(s) && s.rejects === 0 ? /^([\w$-]+)\s*:\s*\S/.exec(d.buf.slice(s.seg, i)) : null
   if (match === null) return false
   s.rule = 'missing-quote'
   const end = s.seg + (match[1] as string).length
@@ -202,7 +202,7 @@ function quoteAt(d: Machine, s: StringState, i: number): number {
   if (answer === MORE) return MORE
   if (answer === BEFORE_KEY) return finishBefore(d, s)
   if (answer !== NO) return finish(d, s, contentEnd(d, s, i, end), end)
-  if (s.role === 'key' && s.rejects === 0 && s.acc === '') {
+  if (s.role === 'key' && s.rejects === 0 && isUncut(s)) {
     // {"key: "value"} and {"key: 1, "next": …}: the key lost its closing quote.
     const lost = /^([^":\n]{1,80}):\s*(?:(?:-?[\d.]+|true|false|null)\s*,\s*)?$/.exec(d.buf.slice(s.seg, i))
     if (lost !== null) {
@@ -309,13 +309,19 @@ function unicodeEscape(d: Machine, s: StringState, i: number, width: number): nu
     s.escapes = true
     return from + 4
   }
+  if (width === 2 && from + hex.length < d.buf.length) {
+    // Both characters are content. Not collected here: a text of such escapes would be cut into as many pieces.
+    s.rule ??= 'escape'
+    s.oddEscapes = true
+    return from
+  }
   flush(d, s, i)
   if (sound) {
     s.acc += String.fromCharCode(Number.parseInt(hex, 16))
     s.seg = from + 4
     return from + 4
   }
-  if (from + hex.length >= d.buf.length) {
+  if (/^[0-9a-fA-F]{0,3}$/.test(hex)) {
     // Cut inside the escape: withheld.
     s.seg = d.buf.length
     return d.buf.length

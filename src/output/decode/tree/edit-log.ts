@@ -5,17 +5,20 @@
 import type { RuleName } from '../../rules.ts'
 import type { TextEdit } from './tree.ts'
 
-/** Numbers per edit: the start, and the end, inverted if the replacement is a value. */
-const WIDTH = 2
+/** Fields per edit: the rule, the start, the end (inverted if the replacement is a value) and the replacement. */
+const WIDTH = 4
+/** Edits per page, as a power of two. */
+const PAGE_BITS = 10
+const IN_PAGE = (1 << PAGE_BITS) - 1
+
+type Page = (RuleName | number | unknown)[]
 
 /**
- * The edits of all values of one scan. The columns may be longer than the log: after a cut they are overwritten, because
- * setting the length of an array is slow.
+ * The edits of all values of one scan, in pages: one long array would be copied as it grows, and its copies stay on the
+ * heap until the next full garbage collection. After a cut the pages are overwritten.
  */
 export class EditLog {
-  readonly #rules: RuleName[] = []
-  readonly #ranges: number[] = []
-  readonly #afters: unknown[] = []
+  readonly #pages: Page[] = [[]]
   #length = 0
 
   get length(): number {
@@ -33,18 +36,29 @@ export class EditLog {
   }
 
   #add(rule: RuleName, start: number, end: number, after: unknown): void {
-    const at = this.#length++
-    this.#rules[at] = rule
-    this.#ranges[at * WIDTH] = start
-    this.#ranges[at * WIDTH + 1] = end
-    this.#afters[at] = after
+    const index = this.#length++
+    const number = index >> PAGE_BITS
+    // The first page grows: most logs are short.
+    if (number === this.#pages.length) this.#pages.push(new Array(WIDTH << PAGE_BITS))
+    const page = this.#pages[number] as Page
+    const at = (index & IN_PAGE) * WIDTH
+    page[at] = rule
+    page[at + 1] = start
+    page[at + 2] = end
+    page[at + 3] = after
+  }
+
+  #field(index: number, field: number): unknown {
+    return (this.#pages[index >> PAGE_BITS] as Page)[(index & IN_PAGE) * WIDTH + field]
   }
 
   /** Rewrites the replacement of an earlier edit. */
   replaceText(index: number, after: string): void {
-    const end = this.#ranges[index * WIDTH + 1] as number
-    if (end < 0) this.#ranges[index * WIDTH + 1] = ~end
-    this.#afters[index] = after
+    const page = this.#pages[index >> PAGE_BITS] as Page
+    const at = (index & IN_PAGE) * WIDTH
+    const end = page[at + 2] as number
+    if (end < 0) page[at + 2] = ~end
+    page[at + 3] = after
   }
 
   /** Removes the edits from this index on. */
@@ -53,16 +67,16 @@ export class EditLog {
   }
 
   ruleAt(index: number): RuleName {
-    return this.#rules[index] as RuleName
+    return this.#field(index, 0) as RuleName
   }
 
   startAt(index: number): number {
-    return this.#ranges[index * WIDTH] as number
+    return this.#field(index, 1) as number
   }
 
   at(index: number): TextEdit {
-    const after = this.#afters[index]
-    const end = this.#ranges[index * WIDTH + 1] as number
+    const end = this.#field(index, 2) as number
+    const after = this.#field(index, 3)
     const isText = end >= 0
     return {
       rule: this.ruleAt(index),
