@@ -58,7 +58,7 @@ it('adds, lists, shows, pauses, resumes and removes a schedule', async () => {
   })
 })
 
-it('schedules a pipeline with capabilities of a module, and names those that it needs', async () => {
+it('schedules a pipeline with capabilities of a module, and names what it needs', async () => {
   const pipeline = file('scheduled.yaml', 'agents: {}\nsteps:\n  - { name: one, uses: step }\n')
   const add = (...more: string[]) =>
     command('schedule', 'add', 'pipeline', '--cron', '@daily', '--file', pipeline, ...more)

@@ -6,6 +6,7 @@ import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import pg from 'pg'
 import { describe, expect, it } from 'vitest'
 import { missingPostgres } from '../../scripts/postgres.mjs'
 import { createClient } from '../../src/client/index.ts'
@@ -133,11 +134,16 @@ describe.skipIf(missingPostgres() !== undefined)('a fleet on PostgreSQL', { time
   })
 
   it('a backup is restored only once no process uses the database', async () => {
-    const worker = await fleet.worker()
+    // A database of its own: workers of other tests were killed, and count for a while.
+    const admin = new pg.Client({ connectionString: fleet.url() })
+    await admin.connect()
+    await admin.query('create database restored').finally(() => admin.end())
+    const store = fleet.url().replace(/postgres$/, 'restored')
+    const worker = await fleet.worker({ env: { PROVISO_STORE: store } })
     const folder = mkdtempSync(join(tmpdir(), 'proviso-restore-'))
     afterEachTest(() => rmSync(folder, { recursive: true, force: true }))
     const file = join(folder, 'runs.gz')
-    const command = (...args: string[]) => proviso([...args, '--store', fleet.url()])
+    const command = (...args: string[]) => proviso([...args, '--store', store])
     // Beside the worker.
     expect(await command('backup', '--to', file)).toMatchObject({ code: 0 })
     const refused = await command('restore', '--from', file, '--force')

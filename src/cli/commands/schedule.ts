@@ -150,7 +150,7 @@ async function addSchedule(scheduleId: string | undefined, flags: AddFlags): Pro
   return exitCode('ok')
 }
 
-/** Of the capabilities that are loaded here, those that the draft names, at any depth; without a draft the planner chooses. */
+/** The loaded capabilities that the draft names, at any depth; without a draft the planner chooses. */
 function listUsed(draft: unknown, ids: readonly string[]): readonly string[] {
   if (draft === undefined) return ids
   const text = JSON.stringify(draft)
