@@ -7771,6 +7771,7 @@ export interface operations {
                             tenant?: string;
                             /** @enum {unknown} */
                             why: "due" | "quarantined";
+                            placement?: string;
                             /** Format: date-time */
                             since: string;
                         }[];

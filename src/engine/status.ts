@@ -3,11 +3,12 @@
  * the processes that execute runs. Each process keeps a small document in the store that says so, and renews it.
  */
 import { ProvisoError } from '../base/errors/error.ts'
-import type { Json } from '../base/json.ts'
+import { type Json, pick } from '../base/json.ts'
 import type { Clock } from '../base/time/clock.ts'
 import type { Labels } from '../domain/placement.ts'
-import type { DocumentRow, Documents } from '../domain/ports/documents.ts'
+import { type DocumentRow, type Documents, processAliveMs } from '../domain/ports/documents.ts'
 import type { QueueStatus, Store } from '../domain/ports/store.ts'
+import type { RunHead } from '../domain/run.ts'
 import type { OpenCircuit } from './limits/circuits.ts'
 import type { Shared } from './limits/share-permits.ts'
 
@@ -52,6 +53,8 @@ export interface SystemStatus {
     readonly runId: string
     readonly tenant: string
     readonly why: 'due' | 'quarantined'
+    /** The labels that a process needs to execute it, such as `region=eu`. */
+    readonly placement?: string
     readonly since: number
   }[]
   readonly oldestAsk?: {
@@ -75,10 +78,9 @@ export interface SystemStatus {
 const kind = 'process'
 /** Processes belong to no tenant. */
 const tenant = ''
-const renewMs = 15_000
+const renewMs = processAliveMs / 3
 /** Circuits that open or close are announced sooner. */
 const lookMs = 1_000
-const aliveMs = 3 * renewMs
 /** Entries of dead processes are deleted after this time. */
 const forgetMs = 3_600_000
 /** A due run that waits longer is stuck: no process has its capabilities, or none runs. */
@@ -164,6 +166,8 @@ export async function readStatus(store: Store): Promise<SystemStatus> {
   const processes = await documents.list({ kind, tenant })
   const schedules = await documents.list({ kind: 'schedule' })
   const limits = await documents.list({ kind: 'limit', tenant })
+  const late = oldestDue.filter(({ dueAt }) => now - dueAt > stuckMs)
+  const heads = await Promise.all(late.map(({ runId }) => store.head(runId)))
   const fires = schedules.flatMap(({ dueAt }) => (dueAt === undefined ? [] : [dueAt]))
   return {
     now,
@@ -172,9 +176,10 @@ export async function readStatus(store: Store): Promise<SystemStatus> {
     queue: { due, lagMs: Math.max(0, now - (oldestDue[0]?.dueAt ?? now)), oldest: oldestDue },
     leases,
     stuck: [
-      ...oldestDue
-        .filter(({ dueAt }) => now - dueAt > stuckMs)
-        .map(({ dueAt: since, ...run }) => ({ ...run, why: 'due' as const, since })),
+      ...late.map(({ dueAt: since, ...run }, nth) => ({
+        ...{ ...run, why: 'due' as const, since },
+        ...pick<Partial<RunHead>, 'placement'>(heads[nth] ?? {}, ['placement']),
+      })),
       ...quarantined.map(({ runId, tenant, updatedAt: since }) => ({
         ...{ runId, tenant, why: 'quarantined' as const, since },
       })),
@@ -188,7 +193,7 @@ export async function readStatus(store: Store): Promise<SystemStatus> {
       ...(body as unknown as ProcessInfo),
       startedAt: createdAt,
       seenAt: updatedAt,
-      isAlive: now - updatedAt <= aliveMs,
+      isAlive: now - updatedAt <= processAliveMs,
     })),
     limits: limits
       .map((row) => toLimit(row, now))

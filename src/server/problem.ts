@@ -83,7 +83,8 @@ export const problemType = 'application/problem+json'
 export function toProblem(given: Refusal, traceId: string, redactor: Redactor): Problem {
   const { status, title } = getRow(given.refused)
   const { detail, issues } = given
-  const hint = given.hint ?? getHint(given.refused)
+  // Issues of a response have a pointer in place of the library's location.
+  const hint = (given.hint ?? getHint(given.refused)).replace('`at` is', '`pointer` is')
   const problem: Problem = {
     type: `urn:proviso:problem:${given.refused.replace('/', ':')}`,
     title,

@@ -1,11 +1,23 @@
 /** Promises of the command on a PostgreSQL store, tested on the built file against a real server. */
 import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { join } from 'node:path'
+import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Cluster, missingPostgres, start } from '../../scripts/postgres.mjs'
 import { type TcpProxy, tcpProxy } from '../stores/faults/tcp-proxy.ts'
 import { root, runCommand } from '../support.ts'
 import { approved, file, runFile } from './run-support.ts'
+
+async function query(url: string, text: string, values: readonly string[] = []): Promise<unknown[]> {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  try {
+    return (await client.query(text, [...values])).rows
+  } finally {
+    await client.end()
+  }
+}
 
 describe.skipIf(missingPostgres() !== undefined)('proviso on PostgreSQL', () => {
   let cluster: Cluster
@@ -33,6 +45,40 @@ describe.skipIf(missingPostgres() !== undefined)('proviso on PostgreSQL', () => 
     expect(await command('replay', 'r', '--file', path)).toMatchObject({ code: 0, stdout: '' })
     expect((await command('verify')).stdout).toMatch(/^1 run, \d+ events: all in order\n$/)
     expect(await command('run', path, '--run-id', 'r')).toMatchObject({ code: 2, stdout: '' })
+  })
+
+  it('says which worker a run with a placement waits for, and cancels it without one', async () => {
+    const placed = file(
+      'placed.json',
+      runFile({ envelope: { constraints: { placement: { region: 'eu' } } } }),
+    )
+    const args = ['run', placed, '--run-id', 'placed', '--store', cluster.url]
+    const child = spawn(process.execPath, [join(root, 'dist/cli/main.js'), ...args])
+    const ended = new Promise<number | null>((resolve) => child.on('close', resolve))
+    const [said] = await once(child.stderr.setEncoding('utf8'), 'data')
+    expect(said).toContain('left to a process with the labels region=eu')
+    expect(await runCommand(['cancel', 'placed', '--by', 'ann', '--store', cluster.url])).toMatchObject({
+      code: 0,
+    })
+    expect(await ended).toBe(3)
+  })
+
+  it('names what to correct in the address, and a reader changes nothing', async () => {
+    const other = new URL(cluster.url)
+    other.pathname = '/absent'
+    const absent = await runCommand(['worker', '--store', other.href])
+    expect(absent).toMatchObject({ code: 2, stderr: expect.stringContaining('Create the database') })
+    await query(cluster.url, 'create database empty_one')
+    other.pathname = '/empty_one'
+    const empty = await runCommand(['status', '--store', other.href])
+    expect(empty.code).toBe(2)
+    expect(empty.stderr).toContain('does not have the tables of this version')
+    const tables = "select 1 from information_schema.tables where table_schema = 'public'"
+    expect(await query(other.href, tables)).toEqual([])
+    await query(cluster.url, 'insert into proviso_migrations values ($1, $2)', ['9999_future', '2099'])
+    const doctor = await runCommand(['doctor', '--store', cluster.url])
+    await query(cluster.url, 'delete from proviso_migrations where name = $1', ['9999_future'])
+    expect(doctor).toMatchObject({ code: 3, stdout: expect.stringContaining('has unknown migrations') })
   })
 
   it('a server that is not there is said to be, without the password', async () => {

@@ -50,6 +50,16 @@ describe('how a run ends', () => {
     }
   })
 
+  it('2: a run whose placement needs a worker does not wait for one that cannot reach its store', async () => {
+    const done = await run(
+      'placed.json',
+      runFile({ envelope: { constraints: { placement: { region: 'eu' } } } }),
+    )
+    expect(done).toMatchObject({ code: 2, stdout: '' })
+    expect(done.stderr).toContain('Cannot execute the run here: its placement is region=eu')
+    expect(done.stderr).toContain('worker --labels region=eu')
+  })
+
   it('2: a store that cannot be read or reached', async () => {
     const garbage = file('garbage.db', 'this is no database, however long it is '.repeat(100))
     for (const command of ['runs', 'asks']) {

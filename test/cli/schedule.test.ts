@@ -1,6 +1,7 @@
 /** `proviso schedule` and `proviso status`: what they print, and what they leave in the store. */
+import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { runCommand } from '../support.ts'
+import { root, runCommand } from '../support.ts'
 import { file, pathInFolder, runFile } from './run-support.ts'
 
 const store = `sqlite:${pathInFolder('schedules.db')}`
@@ -55,6 +56,19 @@ it('adds, lists, shows, pauses, resumes and removes a schedule', async () => {
     code: 2,
     stderr: expect.stringContaining('Schedule "nightly" not found'),
   })
+})
+
+it('schedules a pipeline with capabilities of a module, and names what it needs', async () => {
+  const pipeline = file('scheduled.yaml', 'agents: {}\nsteps:\n  - { name: one, uses: step }\n')
+  const add = (...more: string[]) =>
+    command('schedule', 'add', 'pipeline', '--cron', '@daily', '--file', pipeline, ...more)
+  expect(await add()).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('capability "step" not found'),
+  })
+  const added = await add('--use', join(root, 'test/processes/agents.mjs'))
+  expect(added).toMatchObject({ code: 0, stdout: expect.stringContaining('@daily (UTC)') })
+  expect(added.stderr).toBe('The processes on the store need these capabilities: step.\n')
 })
 
 it('prints the ticks of a pattern without a store', async () => {

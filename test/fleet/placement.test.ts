@@ -47,6 +47,14 @@ describe.skipIf(missingPostgres() !== undefined)('on PostgreSQL', { timeout: 60_
     expect(await waiting.result()).toMatchObject({ output: { text: 'both' } })
   })
 
+  it('a run that no worker has the labels for can be cancelled', async () => {
+    const api = await open({ ...shared(), claim: 'none' })
+    await open({ ...shared(), pollMs: 20, capabilities: [local('write', () => ({ text: '' }))] })
+    const run = await api.start(envelope({ placement: { region: 'misspelled' } }), { draft })
+    await run.cancel({ by: 'ann' })
+    expect(await run.result()).toMatchObject({ status: 'cancelled' })
+  })
+
   it('a worker takes runs of high priority first, also from a backlog that it has begun', async () => {
     const api = await open({ ...shared(), claim: 'none' })
     const order: string[] = []

@@ -2,10 +2,17 @@
  * What happens to processes of a fleet: restarts one after another under load, a worker that stands still for longer than its
  * lease and wakes up, one that dies with permits, and two versions side by side.
  */
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import pg from 'pg'
 import { describe, expect, it } from 'vitest'
 import { missingPostgres } from '../../scripts/postgres.mjs'
 import { createClient } from '../../src/client/index.ts'
+import { afterEachTest } from '../cleanup.ts'
 import { buildPreviousVersion, hasCommit } from '../stores/previous-version.ts'
+import { proviso } from '../support.ts'
 import { chain, envelope, useFleet, type Worker } from './fleet.ts'
 
 const long = process.env['PROVISO_LONG'] === '1'
@@ -108,6 +115,46 @@ describe.skipIf(missingPostgres() !== undefined)('a fleet on PostgreSQL', { time
     )
     await fleet.verify()
     await stop(zombie)
+  })
+
+  it('a worker with a longer drain lets attempts end after the stop signal', async () => {
+    const api = await fleet.api()
+    const run = await connect(api.address).runs.start(envelope, { draft: chain('waits') })
+    // With none, the attempt is interrupted at once, and another worker repeats it.
+    const hasty = await fleet.worker({ args: ['--drain', '0s'] })
+    await poll(() => atGate([run.id], hasty.child.pid)).toBe(1)
+    await stop(hasty)
+    const patient = await fleet.worker({ args: ['--drain', '5m'] })
+    await poll(() => atGate([run.id], patient.child.pid)).toBe(1)
+    patient.child.kill('SIGTERM')
+    await once(patient.child.stderr, 'data')
+    fleet.openGate()
+    expect(await patient.ended).toBe(0)
+    expect([hasty.health().completed, patient.health().completed]).toEqual([0, 1])
+  })
+
+  it('a backup is restored only once no process uses the database', async () => {
+    // A database of its own: workers of other tests were killed, and count for a while.
+    const admin = new pg.Client({ connectionString: fleet.url() })
+    await admin.connect()
+    await admin.query('create database restored').finally(() => admin.end())
+    const store = fleet.url().replace(/postgres$/, 'restored')
+    const worker = await fleet.worker({ env: { PROVISO_STORE: store } })
+    const folder = mkdtempSync(join(tmpdir(), 'proviso-restore-'))
+    afterEachTest(() => rmSync(folder, { recursive: true, force: true }))
+    const file = join(folder, 'runs.gz')
+    const command = (...args: string[]) => proviso([...args, '--store', store])
+    // Beside the worker.
+    expect(await command('backup', '--to', file)).toMatchObject({ code: 0 })
+    const refused = await command('restore', '--from', file, '--force')
+    expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining(`in use by ${worker.name}`) })
+    await stop(worker)
+    expect(await command('restore', '--from', file, '--force')).toMatchObject({ code: 0 })
+  })
+
+  it('a worker without a store that others reach is refused', async () => {
+    const refused = await proviso(['worker', '--store', 'memory:'])
+    expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('Pass --store postgres') })
   })
 
   it('permits of a worker that was killed return, and the API refuses runs beyond the quota', async () => {

@@ -88,6 +88,7 @@ describe.skipIf(missingPostgres() !== undefined)('a server that is not there', (
     await Promise.all([
       expect(noIngress).rejects.toMatchObject({
         code: 'queue/unavailable',
+        exitCode: 2,
         message: expect.stringContaining('Cannot use Restate at http://127.0.0.1:9: '),
         hint: expect.stringContaining('--restate-ingress'),
       }),

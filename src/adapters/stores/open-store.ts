@@ -49,7 +49,7 @@ export async function openStore(address: string, options: OpenStoreOptions = {})
 async function openPostgres(
   _: string,
   url: string,
-  { ledger = false, pace }: OpenStoreOptions,
+  { readOnly = false, ledger = false, pace }: OpenStoreOptions,
 ): Promise<Store> {
-  return (await import('./postgres/postgres.ts')).openPostgresStore({ url, ledger, pace })
+  return (await import('./postgres/postgres.ts')).openPostgresStore({ url, readOnly, ledger, pace })
 }

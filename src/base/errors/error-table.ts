@@ -65,7 +65,7 @@ export const errorTable = {
   },
   'queue/unavailable': {
     fate: 'retry',
-    exitCode: 1,
+    exitCode: 2,
     hint: 'Check that the Restate server runs and is reachable; runs are stored, and are sent when it is back',
   },
   'plan/stale-version': { fate: 'fix', exitCode: 2, hint: 'Read the run again: it has a newer plan' },
@@ -186,7 +186,7 @@ export const errorTable = {
   'store/unavailable': {
     fate: 'retry',
     exitCode: 2,
-    hint: 'Check `cause`, then retry: acknowledged writes are not lost',
+    hint: 'Check that the store can be reached, then retry: acknowledged writes are not lost',
   },
   'store/replaced': {
     fate: 'fix',

@@ -1,7 +1,8 @@
 /** `proviso schedule`: adds, lists, pauses and removes schedules of a store; `serve` and `worker` start their runs. */
 import { type Command, InvalidArgumentError, Option } from 'commander'
-import { type App, createApp } from '../../app.ts'
+import { type App, type AppOptions, createApp } from '../../app.ts'
 import { ProvisoError } from '../../base/errors/error.ts'
+import { pick } from '../../base/json.ts'
 import {
   createScheduleServices,
   listNextTicks,
@@ -12,7 +13,7 @@ import {
   type Schedule,
 } from '../../engine/schedules/schedules.ts'
 import { describeExitCodes, exitCode } from '../exit-codes.ts'
-import { addFileOption, addInputOption, readStart } from '../input/read-work.ts'
+import { addInputOption, addUseOption, readStart } from '../input/read-work.ts'
 import { oneLine } from '../one-line.ts'
 import { addByOption, chooseName } from '../options/by-option.ts'
 import { wholeNumber } from '../options/option-parsers.ts'
@@ -35,6 +36,8 @@ interface AddFlags extends ChangeFlags {
   readonly timeZone?: string
   readonly at?: string
   readonly file?: string
+  readonly use: readonly string[]
+  readonly preset?: readonly string[]
   readonly input: readonly string[]
   readonly thread?: string
   readonly missed?: MissedRule
@@ -49,6 +52,7 @@ them, once. They must know the capabilities that the file names.
 
 Examples:
   proviso schedule add nightly --cron '0 7 * * 1-5' --time-zone Europe/Berlin --file run.json
+  proviso schedule add daily --cron @daily --file pipeline.yaml --use agents.mjs
   proviso schedule add --at 2027-01-31T07:00:00+01:00 --file run.json --store postgres://…
   proviso schedule next --cron '30 2 * * *' --time-zone America/New_York
 `
@@ -102,7 +106,8 @@ function addAdd(command: Command): void {
     .option('--thread <id>', 'thread of the runs')
     .option('--description <text>', 'what it is for')
     .option('--paused', 'add it paused')
-  withStore(addByOption(addInputOption(addFileOption(add)))).action(
+  add.option('-f, --file <file>', 'what is started: an envelope, a run file, a pipeline or a template')
+  withStore(addByOption(addInputOption(addUseOption(add)))).action(
     async (scheduleId: string | undefined, flags: AddFlags) => {
       process.exitCode = await addSchedule(scheduleId, flags)
     },
@@ -116,7 +121,7 @@ async function addSchedule(scheduleId: string | undefined, flags: AddFlags): Pro
       hint: 'Pass --file with an envelope, and a draft or a pipeline if you have one',
     })
   if (file === undefined) throw missing()
-  const work = await readStart({ file, input, use: [] })
+  const work = await readStart({ file, input, use: flags.use, ...pick(flags, ['preset']) })
   if ('unreadable' in work) return refuse(work.unreadable)
   const { envelope, draft, capabilities } = work
   if (envelope === undefined) throw missing()
@@ -133,18 +138,32 @@ async function addSchedule(scheduleId: string | undefined, flags: AddFlags): Pro
     ...(thread !== undefined && { threadId: thread }),
     ...(paused && { isPaused: true }),
   }
-  const schedule = await write(chooseLastingStore(flags.store).spec, ({ schedules }) => schedules.add(given))
-  if (capabilities.length > 0)
-    printNote(
-      `The processes on the store need these capabilities: ${capabilities.map(({ capability }) => capability.capabilityId).join(', ')}.`,
-    )
+  const { spec } = chooseLastingStore(flags.store)
+  const schedule = await write(spec, ({ schedules }) => schedules.add(given), work.facets)
+  const needed = listUsed(
+    draft,
+    capabilities.map(({ capability }) => capability.capabilityId),
+  )
+  if (needed.length > 0)
+    printNote(`The processes on the store need these capabilities: ${needed.join(', ')}.`)
   print(schedule, flags.json)
   return exitCode('ok')
 }
 
+/** The loaded capabilities that the draft names, at any depth; without a draft the planner chooses. */
+function listUsed(draft: unknown, ids: readonly string[]): readonly string[] {
+  if (draft === undefined) return ids
+  const text = JSON.stringify(draft)
+  return ids.filter((id) => text.includes(JSON.stringify(id)))
+}
+
 /** An app that executes nothing: another process starts the runs. */
-async function write<T>(spec: string, change: (app: App) => Promise<T>): Promise<T> {
-  const app = await createApp({ store: spec, claim: 'none' })
+async function write<T>(
+  spec: string,
+  change: (app: App) => Promise<T>,
+  facets: AppOptions['facets'] = [],
+): Promise<T> {
+  const app = await createApp({ store: spec, claim: 'none', facets })
   try {
     return await change(app)
   } finally {

@@ -116,7 +116,9 @@ function describe({
       '',
       table(
         ['STUCK RUN', 'TENANT', 'WHY', 'FOR'],
-        stuck.map(({ runId, tenant, why, since }) => [runId, tenant, why, age(since)]),
+        stuck.map(({ runId, tenant, why, placement, since }) => [
+          ...[runId, tenant, placement === undefined ? why : `${why}, for ${placement}`, age(since)],
+        ]),
       ),
     )
   return parts.join('\n')

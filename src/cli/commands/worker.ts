@@ -1,5 +1,5 @@
 /** `proviso worker`: executes the runs of a store until it receives a stop signal. */
-import type { Command } from 'commander'
+import { type Command, Option } from 'commander'
 import { describeExitCodes } from '../exit-codes.ts'
 import { addUseOption } from '../input/read-work.ts'
 import { duration, wholeNumber } from '../options/option-parsers.ts'
@@ -11,7 +11,7 @@ const examples = `
 Scale the API and the workers apart on PostgreSQL: start \`proviso serve --no-execute\` behind a load balancer, and as many workers
 as the work needs. They need the same settings and the same PROVISO_SECRET_KEY. A run whose capabilities a worker lacks is left to
 another one. Health: a line at the start, one a minute, and one at the end.
-Shutdown: SIGTERM or Ctrl-C claims nothing more, lets attempts end for four seconds, and releases the runs to other workers.
+Shutdown: SIGTERM or Ctrl-C claims nothing more, lets attempts end for --drain, and releases the runs to other workers.
 
 Examples:
   proviso worker --store postgres://… --use agents.mjs
@@ -43,7 +43,16 @@ export function addWorkerCommand(program: Command): void {
       'how long others wait for this worker after it has died (default: 15000)',
       wholeNumber,
     )
-    .option('--health-every <time>', 'pause between two health lines', duration, 60_000)
+    .addOption(
+      new Option('--drain <time>', 'how long attempts may take to end after SIGTERM')
+        .argParser(duration)
+        .default(4_000, '4s'),
+    )
+    .addOption(
+      new Option('--health-every <time>', 'pause between two health lines')
+        .argParser(duration)
+        .default(60_000, '1m'),
+    )
     .option('--config <file>', 'settings file (default: $PROVISO_CONFIG, else proviso.toml here or above)')
     .option('--json', 'print health lines as JSON')
   addExecutionFlags(addStoreOption(addUseOption(command), 'server'))

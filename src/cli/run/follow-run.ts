@@ -1,6 +1,7 @@
 /** Executes one run until it ends or waits for a person, shows it, and reports its result. Shared by `run`, `reply`, `resume` and `cancel`. */
 import { providersFromKeys } from '../../adapters/models/index.ts'
 import { type App, createApp, fallbackModel, type PlannerChoice, type RunResult } from '../../app.ts'
+import { ProvisoError } from '../../base/errors/error.ts'
 import { pick } from '../../base/json.ts'
 import { failureHint } from '../../domain/attempt/failure-code.ts'
 import type { DiagnosticBundle } from '../../domain/diagnostic.ts'
@@ -74,6 +75,7 @@ export async function executeRun(session: Session, begin: (app: App) => Promise<
   })
   try {
     const begun = await begin(app)
+    await reportPlacement(app, begun.runId, store)
     const ctrlC = cancelOnInterrupt(app, begun.runId, session.by)
     const { result, state } = await Promise.race([converse(app, begun, session), crash.of(begun.runId)])
     ctrlC.takeBack()
@@ -91,6 +93,18 @@ export async function executeRun(session: Session, begin: (app: App) => Promise<
     await app.close()
     session.models?.finish()
   }
+}
+
+/** Commands have no labels: a run with a placement is left to the processes that have them. */
+async function reportPlacement(app: App, runId: string, { spec }: StoreChoice): Promise<void> {
+  const placement = (await app.store.head(runId))?.placement
+  if (placement === undefined) return
+  const worker = commandLine([...env.program, 'worker', '--labels', placement])
+  if (!/^postgres(ql)?:/.test(spec))
+    throw new ProvisoError('option/invalid', `Cannot execute the run here: its placement is ${placement}`, {
+      hint: `Remove \`constraints.placement\`, or pass --store postgres://… and start \`${worker}\` on it`,
+    })
+  printNote(`The run is left to a process with the labels ${placement} (\`${worker}\`); waiting for it.`)
 }
 
 /** Chooses the planner as `serve` does; prints a note only if it is not the search. */

@@ -5,7 +5,7 @@ import { createTenantQuota } from '../../server/index.ts'
 import { exitCode } from '../exit-codes.ts'
 import type { Work } from '../input/read-work.ts'
 import { printJson, printNote, printText } from '../print.ts'
-import { type AppFlags, attemptGraceMs, type OpenedApp, withApp } from './open-app.ts'
+import { type AppFlags, type OpenedApp, withApp } from './open-app.ts'
 import { exitOnUnexpectedError, leaveAfter, waitForStopSignal } from './serve.ts'
 import { serverLimits } from './serve-settings.ts'
 
@@ -16,13 +16,15 @@ export interface WorkerFlags extends AppFlags {
   readonly capabilities?: readonly string[]
   readonly poll: number
   readonly lease?: number
+  /** How long attempts may take to end after the stop signal. */
+  readonly drain: number
   /** Pause between two health lines. */
   readonly healthEvery: number
   readonly json?: true
 }
 
-/** As for `proviso serve`: the whole shutdown stays below ten seconds. */
-const shutdownMs = 9_500
+/** What the shutdown may take besides the attempts: with the default of --drain, it stays below ten seconds. */
+const closingMs = 5_500
 
 export async function work(flags: WorkerFlags): Promise<number> {
   return withApp(flags, { role: 'worker', choose: (given) => chooseOptions(flags, given) }, (opened) =>
@@ -57,9 +59,17 @@ function findPlannedOnly(ids: readonly string[] | undefined, all: Work['capabili
 }
 
 async function execute(
-  { healthEvery, json }: WorkerFlags,
-  { app, owner, notes, config }: OpenedApp,
+  { drain, healthEvery, json }: WorkerFlags,
+  { app, owner, notes, config, choice }: OpenedApp,
 ): Promise<number> {
+  if (choice.forgets)
+    throw new ProvisoError(
+      'option/invalid',
+      'Cannot execute the runs of memory: no other process can start runs in it',
+      {
+        hint: 'Pass --store postgres://…, or set PROVISO_STORE',
+      },
+    )
   const begun = Date.now()
   let [completed, failed, lost] = [0, 0, 0]
   const end = app.subscribeToLifecycle(
@@ -98,9 +108,9 @@ async function execute(
   exitOnUnexpectedError()
   const signal = await waitForStopSignal()
   printNote(`${signal}: stopping. A second signal exits at once.`)
-  leaveAfter(shutdownMs)
+  leaveAfter(drain + closingMs)
   clearInterval(timer)
-  await app.close({ graceMs: attemptGraceMs })
+  await app.close({ graceMs: drain })
   end()
   report('stopped')
   return exitCode('ok')

@@ -17,6 +17,9 @@ const documentKinds = [
   'limit',
 ] as const
 
+/** How long a process counts as alive after it has renewed its document. */
+export const processAliveMs = 45_000
+
 export type DocumentKind = (typeof documentKinds)[number]
 
 export interface DocumentKey {

@@ -1,4 +1,5 @@
 /** Limits of the whole fleet: how many attempts may run at once, or start within a time, per capability, tenant and model. */
+import { ProvisoError } from '../../base/errors/error.ts'
 
 export interface LimitRule {
   /** Attempts at once. */
@@ -61,7 +62,16 @@ export function readLimits(entries: readonly string[]): LimitRules {
     const perMs = unit === undefined ? undefined : Number(time || 1) * units[unit as keyof typeof units]
     const rule =
       perMs === undefined ? { concurrency: Number(count) } : { rate: { count: Number(count), perMs } }
-    rules.set(name, { ...rules.get(name), ...rule })
+    const known = rules.get(name)
+    if (known && Object.keys(rule).some((kind) => Object.hasOwn(known, kind)))
+      throw new ProvisoError(
+        'option/invalid',
+        `The limit "${entry}" is the second of its kind for "${name}"`,
+        {
+          hint: 'Give each name at most one limit of attempts at once, and one of starts in a time',
+        },
+      )
+    rules.set(name, { ...known, ...rule })
   }
   return Object.fromEntries(rules)
 }

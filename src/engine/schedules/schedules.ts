@@ -268,10 +268,15 @@ function changeBody(
   // A one-shot schedule that has fired may still get another description; a new time must be ahead.
   if (before.next === undefined && before.past.length > 0 && !('at' in change || 'cron' in change))
     return rest
-  throw new ProvisoError(
-    'schedule/invalid',
-    'at' in timing ? 'at must be in the future' : `The cron pattern "${timing.cron}" never matches`,
-  )
+  if ('at' in timing)
+    throw new ProvisoError(
+      'schedule/invalid',
+      `at must be in the future, got "${new Date(timing.at).toISOString()}"`,
+      { hint: 'Set `at` to a later time, or start the run now' },
+    )
+  throw new ProvisoError('schedule/invalid', `The cron pattern "${timing.cron}" never matches`, {
+    hint: 'Correct its day and its month',
+  })
 }
 
 function assertRules({ missed, overlap }: ScheduleChange): void {

@@ -43,6 +43,51 @@ describe('the next ticks of a pattern', () => {
     ])
   })
 
+  it('skip no tick and repeat none when clocks change, with several times in a day', () => {
+    const spring = '2027-03-27T12:00:00Z'
+    expect(next('0 2,14 * * *', 'Europe/Berlin', spring, 4)).toEqual([
+      '2027-03-27T13:00:00.000Z',
+      '2027-03-28T01:00:00.000Z',
+      '2027-03-28T12:00:00.000Z',
+      '2027-03-29T00:00:00.000Z',
+    ])
+    // Both are in the hour that is skipped.
+    expect(next('*/30 2 * * *', 'Europe/Berlin', spring, 3)).toEqual([
+      '2027-03-28T01:00:00.000Z',
+      '2027-03-29T00:00:00.000Z',
+      '2027-03-29T00:30:00.000Z',
+    ])
+    expect(next('*/30 2 * * *', 'Europe/Berlin', '2027-10-30T12:00:00Z', 3)).toEqual([
+      '2027-10-31T00:00:00.000Z',
+      '2027-10-31T00:30:00.000Z',
+      '2027-11-01T01:00:00.000Z',
+    ])
+    // By half an hour, in the southern hemisphere.
+    expect(next('45 1,13 * * *', 'Australia/Lord_Howe', '2027-04-03T00:00:00Z', 3)).toEqual([
+      '2027-04-03T02:45:00.000Z',
+      '2027-04-03T14:45:00.000Z',
+      '2027-04-04T03:15:00.000Z',
+    ])
+  })
+
+  it('are the same forwards and backwards around every change of clocks', () => {
+    const changes = {
+      'Europe/Berlin': ['2027-03-27', '2027-10-30'],
+      'America/New_York': ['2027-03-13', '2027-11-06'],
+      'Australia/Lord_Howe': ['2027-04-02', '2027-10-01'],
+    }
+    for (const [timeZone, days] of Object.entries(changes))
+      for (const day of days)
+        for (const cron of ['*/20 0-3 * * *', '30 2 * * *', '15 */2 * * *']) {
+          const timing = parseCron(cron, timeZone)
+          const all = listNextTicks(timing, { after: Date.parse(`${day}T12:00:00Z`), count: 30 })
+          for (const [nth, now] of all.entries()) {
+            const { starts } = decideTicks(timing, { first: all[0] ?? 0, now, missed: 'all' })
+            expect(iso(starts), `${cron} in ${timeZone}`).toEqual(iso(all.slice(0, nth + 1)))
+          }
+        }
+  })
+
   it('do not exist for a pattern that never matches and a time that has passed', () => {
     expect(next('0 0 30 2 *', 'UTC', '2027-01-01T00:00:00Z')).toEqual([])
     expect(listNextTicks({ at: 5 }, { after: 5, count: 3 })).toEqual([])

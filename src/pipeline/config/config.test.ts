@@ -142,6 +142,20 @@ describe('what is wrong is shown with its line', () => {
     expect(refused('[aros]\nenabled = maybe')[0]).toMatchObject({ code: 'config/toml', line: 2 })
   })
 
+  it('a limit or a label that is not one, with what is expected', () => {
+    const message = (toml: string) => refused(toml)[0]?.message
+    expect(message('[limits]\ncapabilities = ["render=0"]')).toContain(
+      'must be NAME=COUNT (at once) or NAME=COUNT/TIME (starts in 10s, 1m or 1h), with a count above zero',
+    )
+    expect(message('[placement]\nlabels = ["region"]')).toContain('must be NAME=VALUE')
+  })
+
+  it('two values of one label', async () => {
+    await expect(
+      resolveConfig({ cwd: folder, env: { PROVISO_LABELS: 'region=eu,region=us' } }),
+    ).rejects.toThrow('placement.labels has several values for "region"')
+  })
+
   it('a variable that is no setting, with the one that was probably meant', async () => {
     const env = { PROVISO_AROS_REPAIR_MAX_ATEMPTS: '1', PROVISO_AROS_OLD: '', PROVISO_PRESET: 'safe' }
     const result = await resolveConfig({ cwd: folder, env })

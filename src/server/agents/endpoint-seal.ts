@@ -176,7 +176,9 @@ export function readSecretKey(text: string): Key {
     throw new ProvisoError(
       'option/invalid',
       'A secret key must have 32 bytes, written as 64 hex digits or as base64',
-      { hint: 'Generate one with `openssl rand -hex 32`' },
+      {
+        hint: 'Check PROVISO_SECRET_KEY and PROVISO_SECRET_KEY_PREVIOUS; generate a key with `openssl rand -hex 32`',
+      },
     )
   const id = createHash('sha256').update('proviso key id').update(bytes).digest('hex').slice(0, 8)
   return { id, bytes }

@@ -29,7 +29,11 @@ const statusSchema = {
       },
     },
     leases: list({ owner: text, runs: count, expired: count }, ['owner', 'runs', 'expired']),
-    stuck: list({ ...run, why: { enum: ['due', 'quarantined'] }, since: time }, ['runId', 'why', 'since']),
+    stuck: list({ ...run, why: { enum: ['due', 'quarantined'] }, placement: text, since: time }, [
+      'runId',
+      'why',
+      'since',
+    ]),
     oldestAsk: {
       type: 'object',
       required: ['requestId', 'runId', 'createdAt'],

@@ -129,21 +129,23 @@ export function watchServer(registry: Registry, { app, lag, queue, streams, cloc
       if (runs !== undefined) this.set(runs.length)
     },
   })
-  const lagOfRuns = new Gauge({
+  const inspect = shareReading(async () => app.store.inspectQueue?.())
+  new Gauge({
     name: 'proviso_queue_lag_ms',
     help: 'How long the oldest due run of the store waits; 0 if none is due',
     registers: [registry],
+    async collect() {
+      const found = await inspect()
+      if (found !== undefined) this.set(Math.max(0, found.now - (found.oldestDue[0]?.dueAt ?? found.now)))
+    },
   })
   new Gauge({
     name: 'proviso_runs_due',
     help: 'Runs in the store that could be claimed now and are not',
     registers: [registry],
-    // One query for both.
     async collect() {
-      const found = app.store.inspectQueue && (await waitBriefly(app.store.inspectQueue()))
-      if (found === undefined) return
-      this.set(found.due)
-      lagOfRuns.set(Math.max(0, found.now - (found.oldestDue[0]?.dueAt ?? found.now)))
+      const found = await inspect()
+      if (found !== undefined) this.set(found.due)
     },
   })
   watchFleet(registry, app)
@@ -154,11 +156,21 @@ export function watchServer(registry: Registry, { app, lag, queue, streams, cloc
 
 /** Gauges of all processes on the store: they announce themselves there, so that one scrape shows all of them. */
 function watchFleet(registry: Registry, { store }: Watched['app']): void {
-  const permits = new Gauge({
+  const read = shareReading(async () => store.inspectQueue && readStatus(store))
+  new Gauge({
     name: 'proviso_limit_permits',
     help: 'Permits of limits of the fleet, by limit: held by attempts, and wanted by those under way and waiting',
     labelNames: ['limit', 'state'],
     registers: [registry],
+    async collect() {
+      const found = await read()
+      if (found === undefined) return
+      this.reset()
+      for (const { name, held, wanted } of found.limits) {
+        this.set({ limit: name, state: 'held' }, held)
+        this.set({ limit: name, state: 'wanted' }, wanted)
+      }
+    },
   })
   new Gauge({
     name: 'proviso_circuits_open',
@@ -166,18 +178,24 @@ function watchFleet(registry: Registry, { store }: Watched['app']): void {
     labelNames: ['circuit'],
     registers: [registry],
     async collect() {
-      const found = store.inspectQueue && (await waitBriefly(readStatus(store)))
+      const found = await read()
       if (found === undefined) return
       this.reset()
       for (const { isAlive, circuits = [] } of found.processes)
         if (isAlive) for (const { name } of circuits) this.inc({ circuit: name })
-      permits.reset()
-      for (const { name, held, wanted } of found.limits) {
-        permits.set({ limit: name, state: 'held' }, held)
-        permits.set({ limit: name, state: 'wanted' }, wanted)
-      }
     },
   })
+}
+
+/** One query for all gauges of a scrape that need it: they are collected at the same time. */
+function shareReading<T>(read: () => Promise<T>): () => Promise<T | undefined> {
+  let reading: Promise<T | undefined> | undefined
+  return () => {
+    reading ??= waitBriefly(read()).finally(() => {
+      reading = undefined
+    })
+    return reading
+  }
 }
 
 async function findAskAge({ store }: Watched['app'], { now }: Watched['clock']): Promise<number | undefined> {

@@ -1,6 +1,6 @@
 /** Tests of leases: one process at a time executes a run, and a process that lost its lease cannot write (fencing). */
 import type { Lease, Store } from '../../domain/ports/store.ts'
-import { logEvent, newRun, runningHead, startEvent } from './sample.ts'
+import { logEvent, newRun, runningHead, sampleEvent, startEvent } from './sample.ts'
 import type { Suite } from './test-api.ts'
 
 /** Long enough for a database on a busy machine to answer several times. */
@@ -132,6 +132,21 @@ export function leaseSuite({ test, expect }: Suite): void {
     )
     expect(await next(['region=us', 'region=eu'])).toEqual(['eu', 'us'])
     expect((await store.head('eu'))?.placement).toBe('region=eu')
+  })
+
+  test('lets any process end a cancelled run', async ({ store }) => {
+    const envelope = { constraints: { placement: { region: 'nowhere' } } }
+    for (const runId of ['kept', 'cancelled'])
+      await store.create(newRun(runId, { events: [startEvent('Stay', envelope)] }))
+    await store.append({
+      runId: 'cancelled',
+      expectedSeq: 1,
+      events: [sampleEvent('cancel_requested', { by: 'ann' })],
+      head: runningHead,
+    })
+    const claims = await store.claim({ owner: 'a', leaseMs: 60_000, limit: 10, placements: ['region=eu'] })
+    expect(claims.map(({ runId }) => runId)).toEqual(['cancelled'])
+    expect((await store.head('kept'))?.placement).toBe('region=nowhere')
   })
 
   test('never assigns one run to two of eight concurrent claims', async ({ store }) => {

@@ -1,6 +1,7 @@
 /** The in-memory store, for tests, simulations and experiments. Nothing survives the process. */
 
 import { ProvisoError } from '../../../base/errors/error.ts'
+import { joined } from '../../../base/json.ts'
 import { type Clock, systemClock } from '../../../base/time/clock.ts'
 import { isAboutSubject } from '../../../domain/envelope/subjects.ts'
 import { numbered } from '../../../domain/event/numbered.ts'
@@ -29,6 +30,7 @@ import {
   claimed,
   dueAt,
   firstHead,
+  givesUpPlacement,
   holds,
   publicHead,
   refusal,
@@ -251,7 +253,9 @@ function createRunWriter(state: MemoryState, { documents }: MemoryRecords): Pick
       if (run === undefined || refused !== undefined) return refused ?? { kind: 'missing' }
       const events = numbered(append.runId, append.expectedSeq, append.events)
       if (append.documents) documents.addAll(append.documents)
-      writeEvents(state, run, appended(run.head, append, state.clock.now()), events)
+      const head = appended(run.head, append, state.clock.now())
+      const placed = givesUpPlacement(events) ? joined(head, { placement: undefined }) : head
+      writeEvents(state, run, placed, events)
       return { kind: 'appended', seq: run.head.seq }
     },
   }

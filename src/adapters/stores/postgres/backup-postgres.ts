@@ -10,6 +10,7 @@ import { pipeline } from 'node:stream/promises'
 import { createGunzip, createGzip } from 'node:zlib'
 import type { Client } from 'pg'
 import { ProvisoError } from '../../../base/errors/error.ts'
+import { processAliveMs } from '../../../domain/ports/documents.ts'
 import {
   assertFree,
   checkBackup,
@@ -135,6 +136,7 @@ export async function restorePostgres(url: string, options: RestoreOptions): Pro
   await (await openPostgresStore({ url, ledger: true })).close()
   await withClient(url, async (client) => {
     await client.query('begin')
+    await assertIdle(client)
     const tables = await listTables(client)
     await emptyTables(client, tables, force)
     await insertLines(client, from, (done) => onProgress?.({ done, unit: 'rows' }))
@@ -142,6 +144,20 @@ export async function restorePostgres(url: string, options: RestoreOptions): Pro
     await client.query('commit')
   })
   return { manifest, dryRun }
+}
+
+/** Refuses while a server or a worker executes runs that are about to be replaced. */
+async function assertIdle(client: Client): Promise<void> {
+  const { rows } = await client.query<{ id: string }>(
+    `select document_id as id from flex_documents
+     where kind = 'process' and updated_at > extract(epoch from clock_timestamp()) * 1000 - ${processAliveMs}
+     order by id`,
+  )
+  if (rows.length === 0) return
+  const names = rows.map(({ id }) => id).join(', ')
+  throw new ProvisoError('option/invalid', `Cannot restore to this database: in use by ${names}`, {
+    hint: 'Stop these processes first; one that was killed counts for 45 seconds',
+  })
 }
 
 async function emptyTables(client: Client, tables: readonly TableColumns[], force: boolean): Promise<void> {

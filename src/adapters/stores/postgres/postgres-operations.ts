@@ -5,6 +5,7 @@ import { ProvisoError, toErrorMessage } from '../../../base/errors/error.ts'
 import type { Finding, StoreOperations } from '../shared/operation-types.ts'
 import { backupPostgres, restorePostgres } from './backup-postgres.ts'
 import { loadPg } from './load-pg.ts'
+import { openPostgresStore } from './postgres.ts'
 
 export const postgresOperations: StoreOperations = {
   backup: backupPostgres,
@@ -33,7 +34,7 @@ async function inspectPostgres(url: string): Promise<readonly Finding[]> {
   try {
     await client.connect()
     return [
-      await inspectServer(client),
+      await inspectServer(client, url),
       await inspectClock(client),
       await inspectSettings(client),
       await inspectWrite(client),
@@ -64,18 +65,32 @@ async function inspectPostgres(url: string): Promise<readonly Finding[]> {
   }
 }
 
-async function inspectServer(client: Client): Promise<Finding> {
+async function inspectServer(client: Client, url: string): Promise<Finding> {
   const { rows } = await client.query<{ version: string; standby: boolean }>(
     `select current_setting('server_version') as version, pg_is_in_recovery() as standby`,
   )
   const { version = '', standby = false } = rows[0] ?? {}
   const detail = `PostgreSQL ${version}`
-  if (!standby) return { check: 'store', status: 'ok', detail }
-  return {
-    check: 'store',
-    status: 'fail',
-    detail: `${detail} is a standby and cannot be written to`,
-    hint: 'Pass the address of the primary server',
+  if (standby)
+    return {
+      check: 'store',
+      status: 'fail',
+      detail: `${detail} is a standby and cannot be written to`,
+      hint: 'Pass the address of the primary server',
+    }
+  const problem = await findTableProblem(url)
+  return problem ?? { check: 'store', status: 'ok', detail }
+}
+
+/** Opens the store as a reader would: tables of another version are refused. */
+async function findTableProblem(url: string): Promise<Finding | undefined> {
+  try {
+    await (await openPostgresStore({ url, readOnly: true })).close()
+    return undefined
+  } catch (cause) {
+    const isNewer = ProvisoError.is(cause) && cause.code === 'store/newer'
+    const hint = isNewer ? cause.hint : 'Start a server or a worker of this version on it once'
+    return { check: 'store', status: 'fail', detail: toErrorMessage(cause), hint }
   }
 }
 

@@ -210,6 +210,27 @@ describe.skipIf(missing !== undefined)('with a PostgreSQL server', () => {
     await drop(schema)
   })
 
+  it('a reader creates no tables and changes nothing', async () => {
+    const schema = 'reader_only'
+    const options = { url: cluster.url, schema }
+    const tables = () => query(`select 1 from information_schema.tables where table_schema = '${schema}'`)
+    await expect(openPostgresStore({ ...options, readOnly: true })).rejects.toMatchObject({
+      code: 'store/unavailable',
+      message: expect.stringContaining('does not have the tables of this version'),
+    })
+    expect(await tables()).toEqual([])
+    const writer = await openPostgresStore(options)
+    await writer.create(newRun('r'))
+    const reader = await openPostgresStore({ ...options, readOnly: true })
+    expect(await reader.head('r')).toMatchObject({ seq: 1 })
+    await expect(reader.create(newRun('other'))).rejects.toMatchObject({ code: 'store/unavailable' })
+    await query(`delete from "${schema}".proviso_migrations where name like '0014%'`)
+    await expect(openPostgresStore({ ...options, readOnly: true })).rejects.toThrow(/tables of this version/)
+    await reader.close()
+    await writer.close()
+    await drop(schema)
+  })
+
   it('refuses addresses that cannot work, and tables of a newer version', async () => {
     await expect(openPostgresStore({ url: 'nonsense' })).rejects.toMatchObject({ code: 'option/invalid' })
     await expect(openPostgresStore({ url: 'postgres://unknown:secret@127.0.0.1:1/x' })).rejects.toMatchObject(

@@ -50,6 +50,8 @@ export interface PostgresStoreOptions {
    * connection that is silent beyond that is half open, and is replaced.
    */
   readonly answerMs?: number
+  /** Reads only: creates and migrates no tables, and the server refuses changes. Default false. */
+  readonly readOnly?: boolean
   /** Keep a ledger of corrections (AROS-66), in a table of its own that is made with this. Default false. */
   readonly ledger?: boolean
   /** Schedules the answers to writes among the other work of an app, which passes its own. Default: one per store. */
@@ -57,10 +59,11 @@ export interface PostgresStoreOptions {
 }
 
 export async function openPostgresStore(options: PostgresStoreOptions): Promise<Store> {
-  const { url, schema = 'public', readers = 4, retryMs = 30_000, answerMs = 10_000, ledger = false } = options
+  const { url, schema = 'public', readers = 4, retryMs = 30_000, answerMs = 10_000 } = options
+  const { readOnly = false, ledger = false } = options
   const location = redactUrl(url)
   const sockets = createSockets()
-  const config = toClientConfig({ url, schema, answerMs, sockets })
+  const config = toClientConfig({ url, schema, answerMs, readOnly, sockets })
   const pg = await loadPg()
   const pool = new pg.Pool({ ...config, max: readers })
   // An idle connection that is lost is replaced when it is needed; without a listener it would end the process.
@@ -76,6 +79,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
           config: { ...config, statement_timeout: retryMs, query_timeout: retryMs },
           schema,
           location,
+          readOnly,
           ledger,
         }),
       isStarting,
@@ -99,10 +103,11 @@ interface ConfigParts {
   readonly url: string
   readonly schema: string
   readonly answerMs: number
+  readonly readOnly: boolean
   readonly sockets: Sockets
 }
 
-function toClientConfig({ url, schema, answerMs, sockets }: ConfigParts): ClientConfig {
+function toClientConfig({ url, schema, answerMs, readOnly, sockets }: ConfigParts): ClientConfig {
   return {
     connectionString: url,
     application_name: 'proviso',
@@ -115,7 +120,7 @@ function toClientConfig({ url, schema, answerMs, sockets }: ConfigParts): Client
     query_timeout: answerMs + answerGraceMs,
     // A transaction whose client is gone must not hold its locks, and the server must notice that it is.
     idle_in_transaction_session_timeout: 10_000,
-    options: `-c search_path=${escapeOption(quoteName(schema))} -c synchronous_commit=on ${keepAlives}`,
+    options: `-c search_path=${escapeOption(quoteName(schema))} -c synchronous_commit=on ${readOnly ? '-c default_transaction_read_only=on ' : ''}${keepAlives}`,
   }
 }
 
@@ -252,14 +257,19 @@ interface Preparing {
   readonly config: ClientConfig
   readonly schema: string
   readonly location: string
+  readonly readOnly: boolean
   readonly ledger: boolean
 }
 
-/** Prepares the tables under an advisory lock: one process migrates, the others wait and find them ready. */
+/**
+ * Prepares the tables under an advisory lock: one process migrates, the others wait and find them ready. A reader only checks
+ * them: a command of another version must not migrate the store of a running fleet.
+ */
 async function prepareTables(
   db: Kysely<unknown>,
-  { config, schema, location, ledger }: Preparing,
+  { config, schema, location, readOnly, ledger }: Preparing,
 ): Promise<void> {
+  if (readOnly) return migrate(db, { dialect: postgresDialect, location, schema, readOnly, ledger })
   const pg = await loadPg()
   const lock = new pg.Client(config)
   lock.on('error', () => {})
@@ -301,9 +311,24 @@ function escapeOption(text: string): string {
   return text.replaceAll('\\', '\\\\').replaceAll(' ', '\\ ')
 }
 
+const correctAccount = 'Correct the user and the password in the address, or create the role'
+
+/** What to do about an error of the server or the network, by its code. */
+const hints: Readonly<Record<string, string>> = {
+  '28000': correctAccount,
+  '28P01': correctAccount,
+  '3D000': 'Create the database, or correct its name in the address',
+  '42501': 'Grant the user the rights on the database and its schema',
+  ECONNREFUSED: 'Check host and port of the address, and that the PostgreSQL server runs',
+  ENOTFOUND: 'Correct the host in the address',
+}
+
 function unavailable(location: string, cause: unknown): ProvisoError {
   const message = cause instanceof Error ? cause.message : String(cause)
+  const code = (cause as { code?: unknown } | undefined)?.code
+  const hint = typeof code === 'string' && Object.hasOwn(hints, code) ? hints[code] : undefined
   return new ProvisoError('store/unavailable', `Cannot use PostgreSQL at ${location}: ${message}`, {
+    ...(hint !== undefined && { hint }),
     cause,
   })
 }

@@ -96,6 +96,11 @@ export function appended<H extends HeadCore>(head: H, append: Append, now: numbe
   return next
 }
 
+/** Whether a run gives up its placement: ending a cancelled run calls nothing, so any process may do it. */
+export function givesUpPlacement(events: Append['events']): boolean {
+  return events.some(({ type }) => type === 'cancel_requested')
+}
+
 type Changing<H extends HeadCore> = { -readonly [K in keyof H]: H[K] }
 
 export function holds(head: HeadCore, lease: Lease): boolean {

@@ -17,22 +17,26 @@ const limitEntries = {
   type: 'array',
   items: { type: 'string', pattern: '^.+=[1-9][0-9]{0,8}(/([1-9][0-9]{0,4})?[smh])?$' },
 } as const
+const expected = 'NAME=COUNT (at once) or NAME=COUNT/TIME (starts in 10s, 1m or 1h), with a count above zero'
 
 export const limitTable = {
   'limits.capabilities': {
     schema: limitEntries,
+    expected,
     otherwise: [],
     what: 'attempts of a capability in the whole fleet: render=4 at once, render=100/1m in a minute; * stands for each without a limit of its own',
     env: ['PROVISO_LIMITS_CAPABILITIES'],
   },
   'limits.tenants': {
     schema: limitEntries,
+    expected,
     otherwise: [],
     what: 'the same for tenants: acme=50, *=20',
     env: ['PROVISO_LIMITS_TENANTS'],
   },
   'limits.models': {
     schema: limitEntries,
+    expected,
     otherwise: [],
     what: 'the same for models, by the first that a capability prefers: openai/gpt-5=500/1m',
     env: ['PROVISO_LIMITS_MODELS'],

@@ -96,6 +96,15 @@ function createHeadStatements(db: Kysely<Tables>, dialect: SqlDialect, templates
 
     /** For appends that change neither lease nor due time: setting them would make SQLite write their indexes again. */
     updateProgress: buildUpdate(progressColumns),
+
+    /** No column of the other updates: it changes once in the life of a few runs. */
+    removePlacement: templates.each<Pick<RunTable, 'run_id'>>((param) =>
+      db
+        .updateTable('flex_runs')
+        .set({ placement: sql<null>`null` })
+        .where('run_id', '=', param('run_id'))
+        .where('placement', 'is not', null),
+    ),
   }
 }
 

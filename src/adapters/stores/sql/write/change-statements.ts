@@ -1,7 +1,7 @@
 /** Writes what a batch changes: large values first, then heads, journal and projections, and the end of the transaction. */
 
 import { joined } from '../../../../base/json.ts'
-import { dueAt } from '../../projections/heads.ts'
+import { dueAt, givesUpPlacement } from '../../projections/heads.ts'
 import type { Changes } from '../../projections/projections.ts'
 import { type Encoded, encode, encodeOnce } from '../../shared/codec.ts'
 import { correctionRow } from '../ledger.ts'
@@ -37,6 +37,11 @@ export function* changeStatements(
   const writes = [
     ...statements.updateProgress(changed.filter(isHeldAlike).map(({ head }) => changeRow(head))),
     ...statements.updateHeads(changed.filter((run) => !isHeldAlike(run)).map(({ head }) => changeRow(head))),
+    ...statements.removePlacement(
+      touched
+        .filter((run) => givesUpPlacement(run.events))
+        .map(({ head: { runId: run_id } }) => ({ run_id })),
+    ),
     ...statements.insertEvents(events),
     ...statements.upsertNodes(all(({ nodes }) => nodes)),
     ...statements.upsertSnapshots(all(({ snapshots }) => snapshots)),
