@@ -83,7 +83,7 @@ describe.skipIf(missingPostgres() !== undefined)('on PostgreSQL', { timeout: 60_
     expect(order.slice(-3)).toEqual(['low', 'low', 'low'])
     const lateOnes = order.flatMap((priority, at) => (priority === 'high' && at >= 3 ? [at] : []))
     expect(lateOnes).toHaveLength(3)
-    // At most what the worker had claimed before comes first.
-    expect(Math.max(...lateOnes)).toBeLessThan(60)
+    // Only what the worker had claimed by then comes first: without a priority they would be the last before the low ones.
+    expect(Math.max(...lateOnes)).toBeLessThan(100)
   })
 })
