@@ -26,6 +26,11 @@ export function isWaiting(status: string): status is WaitingStatus {
   return (waitingStatuses as readonly string[]).includes(status)
 }
 
+/** Whether the run has ended or waits for a person: nothing happens to it without somebody. */
+export function isSettled(status: string): boolean {
+  return isTerminal(status) || isWaiting(status)
+}
+
 /**
  * `pending` waits for others; `ready` may start; `running` has an open attempt; `judging` has one that ended and was not
  * judged yet; `waiting` waits for a timer; `awaiting_hitl` for a person; the last three are settled.

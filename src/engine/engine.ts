@@ -49,6 +49,7 @@ export function createEngine(options: EngineOptions): Engine {
     clock,
     answerMs: settings.answerMs,
     changes,
+    pollMs,
     isActive: (runId) => runs.actors.has(runId),
     isClosed: () => isClosed,
   })

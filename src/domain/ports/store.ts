@@ -56,9 +56,10 @@ export interface Append {
 
 /**
  * Called when a run has grown to this sequence number; 0: it was only released. `isFree`: another process released it, or
- * wrote it without a lease, so it waits for a process that claims it.
+ * wrote it without a lease, so it waits for a process that claims it. `isSettled`: it has ended or waits for a person;
+ * `undefined`: not known.
  */
-export type ChangeListener = (runId: string, seq: number, isFree?: boolean) => void
+export type ChangeListener = (runId: string, seq: number, isFree?: boolean, isSettled?: boolean) => void
 
 /** `conflict`: another writer appended first; `fenced`: another process has the lease. In both cases nothing was written. */
 export type AppendResult =

@@ -10,7 +10,7 @@ import type { EventPayloads, JournalEvent } from '../../domain/event.ts'
 import type { Store } from '../../domain/ports/store.ts'
 import { fold } from '../../domain/run/fold.ts'
 import type { RunState } from '../../domain/run.ts'
-import { isTerminal, type RunStatus, terminalStatuses, waitingStatuses } from '../../domain/status.ts'
+import { isSettled, isTerminal, type RunStatus } from '../../domain/status.ts'
 import type { CompileOptions } from '../../schema/compile/compile.ts'
 import { getRunStatus } from './run-head.ts'
 
@@ -55,7 +55,9 @@ export async function* watchRun(
   let after = request.after ?? 0
   while (!signal?.aborted) {
     const news = new AbortController()
-    const change = changes.next(runId, signal ? AbortSignal.any([signal, news.signal]) : news.signal)
+    const change = changes.next(runId, {
+      signal: signal ? AbortSignal.any([signal, news.signal]) : news.signal,
+    })
     const page = store.readRecent?.(runId, after, 500) ?? (await store.read(runId, after, 500))
     for (const event of page) {
       after = event.seq
@@ -82,39 +84,50 @@ async function isOver(store: Store, runId: string, after: number): Promise<boole
 }
 
 export interface Changes {
-  /** Resolves with the next change of the run after the call, or after `pollMs` at the latest. */
-  next(runId: string, signal?: AbortSignal): Promise<void>
+  /**
+   * Resolves with the next change of the run after the call, or after `pollMs` at the latest; `true`: it has ended or waits for a
+   * person. `onlySettled`: leaves out changes after which the run certainly continues.
+   */
+  next(
+    runId: string,
+    options?: {
+      readonly signal?: AbortSignal | undefined
+      readonly onlySettled?: boolean
+      readonly pollMs?: number
+    },
+  ): Promise<boolean>
   /** Notifies all waiters of a change. */
   notify(runId: string): void
   close(): void
 }
 
 /** Combines notifications with polling: not every store can notify about writes of other processes. */
-export function createChanges(store: Store, clock: Clock, pollMs: number): Changes {
-  const waiting = new Map<string, Set<() => void>>()
-  const notify = (runId: string) => {
-    const listeners = waiting.get(runId)
-    waiting.delete(runId)
-    for (const listener of listeners ?? []) listener()
+export function createChanges(store: Store, clock: Clock, usualPollMs: number): Changes {
+  /** The listeners of each run, and whether they wait only until it has settled. */
+  const waiting = new Map<string, Map<(isSettled: boolean) => void, boolean>>()
+  const notify = (runId: string, isSettled?: boolean) => {
+    for (const [listener, onlySettled] of [...(waiting.get(runId) ?? [])])
+      if (isSettled !== false || !onlySettled) listener(isSettled === true)
   }
-  const stop = store.onChange(notify)
+  const stop = store.onChange((runId, _seq, _isFree, isSettled) => notify(runId, isSettled))
   return {
-    notify,
-    next(runId, signal) {
+    notify: (runId) => notify(runId),
+    next(runId, { signal, onlySettled = false, pollMs = usualPollMs } = {}) {
       return new Promise((resolve) => {
-        const done = () => {
+        const done = (isSettled = false) => {
           cancelTimer()
-          signal?.removeEventListener('abort', done)
+          signal?.removeEventListener('abort', stopWaiting)
           const listeners = waiting.get(runId)
           listeners?.delete(done)
           if (listeners?.size === 0) waiting.delete(runId)
-          resolve()
+          resolve(isSettled)
         }
-        const cancelTimer = clock.timer(clock.now() + pollMs, done)
+        const stopWaiting = () => done()
+        const cancelTimer = clock.timer(clock.now() + pollMs, stopWaiting)
         if (signal?.aborted) return done()
-        signal?.addEventListener('abort', done, { once: true })
-        const listeners = waiting.get(runId) ?? new Set()
-        listeners.add(done)
+        signal?.addEventListener('abort', stopWaiting, { once: true })
+        const listeners = waiting.get(runId) ?? new Map<(isSettled: boolean) => void, boolean>()
+        listeners.set(done, onlySettled)
         waiting.set(runId, listeners)
       })
     },
@@ -149,8 +162,6 @@ export interface RunWaiters {
   markActive(runId: string): void
 }
 
-const settledStatuses: ReadonlySet<RunStatus> = new Set([...terminalStatuses, ...waitingStatuses])
-
 /** One caller of `wait`; holds the final state or the crash for it. */
 interface Waiter {
   state?: RunState
@@ -166,25 +177,28 @@ export function createRunWaiters(given: {
   /** How long a read of the store is waited for. */
   readonly answerMs: number
   readonly changes: Changes
+  /** How soon the first look at the store follows when nothing was notified; later ones follow more slowly. */
+  readonly pollMs: number
   readonly isActive: (runId: string) => boolean
   readonly isClosed: () => boolean
 }): RunWaiters {
-  const { store, clock, answerMs, changes, isActive, isClosed } = given
+  const { store, clock, answerMs, changes, pollMs, isActive, isClosed } = given
+  const slowestPollMs = Math.max(pollMs, 2_000)
   const waiters = new Map<string, Set<Waiter>>()
   const crashes = new Map<string, ProvisoError>()
 
-  /** Reads the state from the store. */
-  const readSettled = async (runId: string): Promise<RunState | undefined> => {
-    const head = await store.head(runId)
-    if (!head) throw new ProvisoError('run/missing', `Run "${runId}" not found`)
-    if (!settledStatuses.has(head.status) || isActive(runId)) return undefined
+  /** Reads the state from the store; `told` that it is settled, without looking at its head first. */
+  const readSettled = async (runId: string, told: boolean): Promise<RunState | undefined> => {
+    const head = told ? undefined : await store.head(runId)
+    if (!told && !head) throw new ProvisoError('run/missing', `Run "${runId}" not found`)
+    if ((head && !isSettled(head.status)) || isActive(runId)) return undefined
     const state = await loadState(store, runId)
     // A reply may have been recorded between the two reads.
-    return settledStatuses.has(getRunStatus(state)) ? state : undefined
+    return isSettled(getRunStatus(state)) ? state : undefined
   }
 
-  const readInTime = (runId: string) =>
-    settleWithin(readSettled(runId), {
+  const readInTime = (runId: string, told: boolean) =>
+    settleWithin(readSettled(runId, told), {
       clock,
       until: clock.now() + answerMs,
       late: () =>
@@ -196,10 +210,11 @@ export function createRunWaiters(given: {
     })
 
   const settled = async (runId: string, waiter: Waiter, signal?: AbortSignal): Promise<Settled> => {
-    for (;;) {
-      const news = changes.next(runId, signal)
+    let told = false
+    for (let wait = pollMs; ; wait = Math.min(2 * wait, slowestPollMs)) {
+      const news = changes.next(runId, { signal, onlySettled: true, pollMs: wait })
       // While the run is active here, its actor reports when it settles.
-      const state = isActive(runId) ? undefined : (waiter.state ?? (await readInTime(runId)))
+      const state = isActive(runId) ? undefined : (waiter.state ?? (await readInTime(runId, told)))
       if (state) {
         const { finished, openAsks, asks, plan, paused } = state
         return {
@@ -218,7 +233,7 @@ export function createRunWaiters(given: {
       crashes.delete(runId)
       if (crash) throw crash
       if (isClosed()) throw new ProvisoError('engine/closed', 'The engine was closed before the run ended')
-      await news
+      told = await news
     }
   }
 
@@ -239,7 +254,7 @@ export function createRunWaiters(given: {
       }
     },
     settle(runId, state) {
-      if (!settledStatuses.has(getRunStatus(state))) return
+      if (!isSettled(getRunStatus(state))) return
       for (const waiter of waiters.get(runId) ?? []) waiter.state = state
     },
     reject(runId, cause) {

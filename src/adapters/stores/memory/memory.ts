@@ -24,7 +24,7 @@ import type {
   TenantUsage,
   ThreadRow,
 } from '../../../domain/ports/store.ts'
-import { isTerminal, type RunStatus, terminalStatuses } from '../../../domain/status.ts'
+import { isSettled, isTerminal, type RunStatus, terminalStatuses } from '../../../domain/status.ts'
 import {
   appended,
   claimed,
@@ -222,7 +222,7 @@ function writeEvents(
   if (changes.output !== undefined) run.output = changes.output
   if (changes.plan !== undefined) run.plan = changes.plan
   setHead(state, run, head)
-  state.listeners.notify(head.runId, head.seq)
+  state.listeners.notify(head.runId, head.seq, undefined, isSettled(head.status))
 }
 
 function createRunWriter(state: MemoryState, { documents }: MemoryRecords): Pick<Store, 'create' | 'append'> {

@@ -30,8 +30,14 @@ interface Notifier extends Listeners {
   close(): Promise<void>
 }
 
-/** A run in a message. The 1 says that it is free. No run has the id '': that entry says that records have changed. */
-type Entry = [runId: string, seq: number, isFree?: 1]
+/**
+ * A run in a message, with the sum of `FREE` and `SETTLED`; older processes send only 1 or nothing. No run has the id '':
+ * that entry says that records have changed.
+ */
+type Entry = [runId: string, seq: number, state?: number]
+
+const FREE = 1
+const SETTLED = 2
 
 /** A message may have 8,000 bytes. */
 const longestPayload = 7_000
@@ -138,7 +144,7 @@ export function createNotifier(options: NotifyOptions): Notifier {
     notifyOthers,
     records: {
       add: addTo(recordListeners),
-      notifyOthers: () => notifyOthers(new Map([[recordsId, { seq: 0, isFree: false }]])),
+      notifyOthers: () => notifyOthers(new Map([[recordsId, { seq: 0, isFree: false, isSettled: false }]])),
     },
     async close() {
       closed = true
@@ -152,9 +158,13 @@ export function createNotifier(options: NotifyOptions): Notifier {
 }
 
 function addChanges(waiting: Map<string, RunChange>, changed: ReadonlyMap<string, RunChange>): void {
-  for (const [runId, { seq, isFree }] of changed) {
+  for (const [runId, { seq, isFree, isSettled }] of changed) {
     const before = waiting.get(runId)
-    waiting.set(runId, { seq: Math.max(seq, before?.seq ?? 0), isFree })
+    waiting.set(runId, {
+      seq: Math.max(seq, before?.seq ?? 0),
+      isFree,
+      isSettled: isSettled || before?.isSettled === true,
+    })
   }
 }
 
@@ -177,9 +187,10 @@ interface Notified {
 }
 
 function notifyAll(changed: readonly Entry[], { listeners, notifyRecords }: Notified): void {
-  for (const [runId, seq, isFree] of changed) {
+  for (const [runId, seq, state] of changed) {
     if (runId === recordsId) notifyRecords()
-    else listeners.notify(runId, seq, isFree === 1)
+    else if (state === undefined) listeners.notify(runId, seq, false)
+    else listeners.notify(runId, seq, (state & FREE) > 0, (state & SETTLED) > 0)
   }
 }
 
@@ -197,8 +208,8 @@ async function notifyMissed(client: Client, since: number, listeners: Listeners)
 function take(waiting: Map<string, RunChange>): Entry[] {
   const taken: Entry[] = []
   let available = longestPayload
-  for (const [runId, { seq, isFree }] of waiting) {
-    const entry: Entry = isFree ? [runId, seq, 1] : [runId, seq]
+  for (const [runId, { seq, isFree, isSettled }] of waiting) {
+    const entry: Entry = [runId, seq, (isFree ? FREE : 0) + (isSettled ? SETTLED : 0)]
     const length = Buffer.byteLength(JSON.stringify(entry)) + 1
     if (length > available && taken.length > 0) break
     waiting.delete(runId)

@@ -49,6 +49,7 @@ export interface RecordNews {
 export interface RunChange {
   readonly seq: number
   readonly isFree: boolean
+  readonly isSettled: boolean
 }
 
 export type WrittenEvent = Pick<EventTable, 'run_id' | 'seq' | 'write_id'>

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { joined } from '../../../base/json.ts'
 import { numbered } from '../../../domain/event/numbered.ts'
 import type { Store, ThreadRow } from '../../../domain/ports/store.ts'
+import { isSettled } from '../../../domain/status.ts'
 import { publicHead } from '../projections/heads.ts'
 import { defaultLimits } from '../shared/list-order.ts'
 import { createErase, createFindRunsAbout } from './erase.ts'
@@ -193,14 +194,16 @@ function createCommit(
     for (const [index, write] of writes.entries()) {
       const result = results[index]
       // An append of the same commit is still news.
-      if (result?.kind === 'released')
-        changed.set(write.runId, { seq: changed.get(write.runId)?.seq ?? 0, isFree: true })
+      const { seq = 0, isSettled: settled = false } = changed.get(write.runId) ?? {}
+      if (result?.kind === 'released') changed.set(write.runId, { seq, isFree: true, isSettled: settled })
       if (result?.kind !== 'appended' && result?.kind !== 'created') continue
-      changed.set(write.runId, { seq: result.seq, isFree: isFree(write) })
+      const settles = write.kind === 'append' && isSettled(write.append.head.status)
+      changed.set(write.runId, { seq: result.seq, isFree: isFree(write), isSettled: settled || settles })
       if (write.kind !== 'release') keepTail(tails, write, result.seq)
     }
     if (changed.size > 0) driver.notifyOthers(changed)
-    for (const [runId, { seq }] of changed) if (seq > 0) listeners.notify(runId, seq)
+    for (const [runId, change] of changed)
+      if (change.seq > 0) listeners.notify(runId, change.seq, undefined, change.isSettled)
     return results
   }
 }

@@ -20,7 +20,8 @@ export function createHandover(
     },
 
     // A notification about no new events that frees nothing: the owner answers it by a renewal.
-    challenge: (runId) => driver.notifyOthers(new Map([[runId, { seq: 0, isFree: false }]])),
+    challenge: (runId) =>
+      driver.notifyOthers(new Map([[runId, { seq: 0, isFree: false, isSettled: false }]])),
 
     async takeOver({ runId, owner, leaseMs, from }) {
       const claimId = nextName()

@@ -63,7 +63,11 @@ export function* writeBatch(writes: readonly Write[], context: BatchContext): St
   const changes = yield* projectRuns(touched, { before, kept }, context.reads)
   yield* changeStatements(touched, changes, context)
   for (const [index, { head, begins }] of touched.entries())
-    (context.hot ?? context.recent)?.wrote(head, changes[index] as Changes, begins)
+    (context.hot ?? context.recent)?.wrote(
+      head,
+      changes[index] as Changes,
+      begins || opened.first.has(head.runId),
+    )
   return writes.map((write) => results.get(write) ?? { kind: 'missing' })
 }
 
@@ -74,6 +78,8 @@ interface Opened {
   readonly before: Map<string, RowsBefore>
   /** Rows that were not read, because they are in a cache. */
   readonly kept: Map<string, Before>
+  /** Runs with a start and nothing else: they have no rows yet. */
+  readonly first: ReadonlySet<string>
   readonly now: number
 }
 
@@ -85,7 +91,8 @@ function* open(writes: readonly Write[], context: BatchContext): Steps<Opened> {
   // Of a new run only its creation is asked for: whether the id is taken shows when its row is inserted.
   const existing = new Set(writes.filter(({ kind }) => kind !== 'create').map(({ runId }) => runId))
   const locked = cold.map(([runId]) => runId).filter((runId) => existing.has(runId))
-  const unknown = cold.filter(([runId]) => context.recent?.get(runId) === undefined)
+  const first = firstAppends(writes, context)
+  const unknown = cold.filter(([runId]) => context.recent?.get(runId) === undefined && !first.has(runId))
   const selects = unknown.flatMap(([runId, own]) => selectsBefore(runId, own, context))
   const asked = context.again ? writes.filter((write) => write.kind !== 'release') : []
   // A new run has no row that returns the time.
@@ -118,7 +125,24 @@ function* open(writes: readonly Write[], context: BatchContext): Steps<Opened> {
     if (answers[index]?.[0]?.['write_id'] === write.writeId) results.set(write, happened(write))
   }
   if (context.recent) yield* keepRecent(cold, { runs, before, kept }, { ...context, recent: context.recent })
-  return { runs, results, before, kept, now: typeof time === 'number' ? time : now }
+  return { runs, results, before, kept, first, now: typeof time === 'number' ? time : now }
+}
+
+/**
+ * Runs whose only write in the batch expects that they have started and nothing else. It is refused if that is not so; after a
+ * try that may have been committed, nothing is certain.
+ */
+function firstAppends(writes: readonly Write[], { again }: BatchContext): Set<string> {
+  const first = new Set<string>()
+  if (again) return first
+  const seen = new Set<string>()
+  for (const write of writes) {
+    const isFirst = write.kind === 'append' && write.append.expectedSeq === 1 && !seen.has(write.runId)
+    if (isFirst) first.add(write.runId)
+    else first.delete(write.runId)
+    seen.add(write.runId)
+  }
+  return first
 }
 
 /**
