@@ -49,7 +49,6 @@ export function createEngine(options: EngineOptions): Engine {
     clock,
     answerMs: settings.answerMs,
     changes,
-    pollMs,
     isActive: (runId) => runs.actors.has(runId),
     isClosed: () => isClosed,
   })

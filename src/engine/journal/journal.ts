@@ -93,7 +93,6 @@ export interface Changes {
     options?: {
       readonly signal?: AbortSignal | undefined
       readonly onlySettled?: boolean
-      readonly pollMs?: number
     },
   ): Promise<boolean>
   /** Notifies all waiters of a change. */
@@ -102,7 +101,7 @@ export interface Changes {
 }
 
 /** Combines notifications with polling: not every store can notify about writes of other processes. */
-export function createChanges(store: Store, clock: Clock, usualPollMs: number): Changes {
+export function createChanges(store: Store, clock: Clock, pollMs: number): Changes {
   /** The listeners of each run, and whether they wait only until it has settled. */
   const waiting = new Map<string, Map<(isSettled: boolean) => void, boolean>>()
   const notify = (runId: string, isSettled?: boolean) => {
@@ -112,7 +111,7 @@ export function createChanges(store: Store, clock: Clock, usualPollMs: number): 
   const stop = store.onChange((runId, _seq, _isFree, isSettled) => notify(runId, isSettled))
   return {
     notify: (runId) => notify(runId),
-    next(runId, { signal, onlySettled = false, pollMs = usualPollMs } = {}) {
+    next(runId, { signal, onlySettled = false } = {}) {
       return new Promise((resolve) => {
         const done = (isSettled = false) => {
           cancelTimer()
@@ -177,13 +176,10 @@ export function createRunWaiters(given: {
   /** How long a read of the store is waited for. */
   readonly answerMs: number
   readonly changes: Changes
-  /** How soon the first look at the store follows when nothing was notified; later ones follow more slowly. */
-  readonly pollMs: number
   readonly isActive: (runId: string) => boolean
   readonly isClosed: () => boolean
 }): RunWaiters {
-  const { store, clock, answerMs, changes, pollMs, isActive, isClosed } = given
-  const slowestPollMs = Math.max(pollMs, 2_000)
+  const { store, clock, answerMs, changes, isActive, isClosed } = given
   const waiters = new Map<string, Set<Waiter>>()
   const crashes = new Map<string, ProvisoError>()
 
@@ -211,8 +207,8 @@ export function createRunWaiters(given: {
 
   const settled = async (runId: string, waiter: Waiter, signal?: AbortSignal): Promise<Settled> => {
     let told = false
-    for (let wait = pollMs; ; wait = Math.min(2 * wait, slowestPollMs)) {
-      const news = changes.next(runId, { signal, onlySettled: true, pollMs: wait })
+    for (;;) {
+      const news = changes.next(runId, { signal, onlySettled: true })
       // While the run is active here, its actor reports when it settles.
       const state = isActive(runId) ? undefined : (waiter.state ?? (await readInTime(runId, told)))
       if (state) {

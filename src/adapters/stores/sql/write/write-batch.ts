@@ -125,7 +125,31 @@ function* open(writes: readonly Write[], context: BatchContext): Steps<Opened> {
     if (answers[index]?.[0]?.['write_id'] === write.writeId) results.set(write, happened(write))
   }
   if (context.recent) yield* keepRecent(cold, { runs, before, kept }, { ...context, recent: context.recent })
+  const planned = [...first].filter((runId) => !isUnplanned(runs.get(runId)?.head))
+  for (const runId of planned) first.delete(runId)
+  yield* readLate(
+    cold.filter(([runId]) => planned.includes(runId) && !kept.has(runId)),
+    before,
+    context,
+  )
   return { runs, results, before, kept, first, now: typeof time === 'number' ? time : now }
+}
+
+/** Whether the run has started and nothing else, so that it has no rows of nodes, asks and plans. */
+function isUnplanned(head: HeadCore | undefined): boolean {
+  return head !== undefined && head.seq === 1 && head.planVersion === 0 && head.status === 'pending'
+}
+
+/** Reads the rows that were not asked for together with the locks. */
+function* readLate(
+  runs: readonly (readonly [runId: string, events: readonly NewEvent[]])[],
+  before: Map<string, RowsBefore>,
+  context: BatchContext,
+): Steps<void> {
+  const selects = runs.flatMap(([runId, events]) => selectsBefore(runId, events, context))
+  if (selects.length === 0) return
+  const answers = yield selects.map(({ statement }) => statement)
+  for (const [runId, rows] of rowsBefore(selects, answers)) before.set(runId, rows)
 }
 
 /**
@@ -165,10 +189,7 @@ function* keepRecent(
   }
   if (outdated.length === 0) return
   recent.forget(outdated.map(([runId]) => runId))
-  const selects = outdated.flatMap(([runId, events]) => selectsBefore(runId, events, context))
-  if (selects.length === 0) return
-  const answers = yield selects.map(({ statement }) => statement)
-  for (const [runId, rows] of rowsBefore(selects, answers)) before.set(runId, rows)
+  yield* readLate(outdated, before, context)
 }
 
 function isSameHead(one: HeadCore, other: HeadCore): boolean {
