@@ -26,7 +26,7 @@ export function isWaiting(status: string): status is WaitingStatus {
   return (waitingStatuses as readonly string[]).includes(status)
 }
 
-/** Whether the run has ended or waits for a person: nothing happens to it without somebody. */
+/** Whether the run has ended or waits for a person. */
 export function isSettled(status: string): boolean {
   return isTerminal(status) || isWaiting(status)
 }

@@ -183,18 +183,18 @@ export function createRunWaiters(given: {
   const waiters = new Map<string, Set<Waiter>>()
   const crashes = new Map<string, ProvisoError>()
 
-  /** Reads the state from the store; `told` that it is settled, without looking at its head first. */
-  const readSettled = async (runId: string, told: boolean): Promise<RunState | undefined> => {
-    const head = told ? undefined : await store.head(runId)
-    if (!told && !head) throw new ProvisoError('run/missing', `Run "${runId}" not found`)
+  /** Reads the state from the store; `isNotified`: the store said that it is settled, so its head is not read first. */
+  const readSettled = async (runId: string, isNotified: boolean): Promise<RunState | undefined> => {
+    const head = isNotified ? undefined : await store.head(runId)
+    if (!isNotified && !head) throw new ProvisoError('run/missing', `Run "${runId}" not found`)
     if ((head && !isSettled(head.status)) || isActive(runId)) return undefined
     const state = await loadState(store, runId)
     // A reply may have been recorded between the two reads.
     return isSettled(getRunStatus(state)) ? state : undefined
   }
 
-  const readInTime = (runId: string, told: boolean) =>
-    settleWithin(readSettled(runId, told), {
+  const readInTime = (runId: string, isNotified: boolean) =>
+    settleWithin(readSettled(runId, isNotified), {
       clock,
       until: clock.now() + answerMs,
       late: () =>
@@ -206,11 +206,11 @@ export function createRunWaiters(given: {
     })
 
   const settled = async (runId: string, waiter: Waiter, signal?: AbortSignal): Promise<Settled> => {
-    let told = false
+    let isNotified = false
     for (;;) {
       const news = changes.next(runId, { signal, onlySettled: true })
       // While the run is active here, its actor reports when it settles.
-      const state = isActive(runId) ? undefined : (waiter.state ?? (await readInTime(runId, told)))
+      const state = isActive(runId) ? undefined : (waiter.state ?? (await readInTime(runId, isNotified)))
       if (state) {
         const { finished, openAsks, asks, plan, paused } = state
         return {
@@ -229,7 +229,7 @@ export function createRunWaiters(given: {
       crashes.delete(runId)
       if (crash) throw crash
       if (isClosed()) throw new ProvisoError('engine/closed', 'The engine was closed before the run ended')
-      told = await news
+      isNotified = await news
     }
   }
 
