@@ -264,6 +264,29 @@ export function journalSuite({ test, expect }: Suite): void {
     expect(woken.has('t')).toBe(false)
   })
 
+  test('notifies listeners that a run has settled, and not before', async ({ store }) => {
+    const settled: unknown[] = []
+    let wake = () => {}
+    const over = new Promise<void>((resolve) => {
+      wake = resolve
+    })
+    const stop = store.onChange((runId, seq, _isFree, isSettled) => {
+      if (runId !== 'r') return
+      settled[seq] = isSettled
+      if (seq === 3) wake()
+    })
+    await store.create(newRun('r'))
+    await store.append({ runId: 'r', expectedSeq: 1, events: [logEvent('more')], head: runningHead })
+    const end = sampleEvent('complete', { status: 'failed' })
+    const head = { ...runningHead, status: 'failed' } as const
+    await store.append({ runId: 'r', expectedSeq: 2, events: [end], head })
+    await over
+    stop()
+    // Several changes may be one notification; what a store does not know is undefined.
+    expect(settled[2] === true).toBe(false)
+    expect(settled[3] === false).toBe(false)
+  })
+
   test('rejects calls after close, and can be closed twice', async ({ store }) => {
     await store.create(newRun('r'))
     await store.close()

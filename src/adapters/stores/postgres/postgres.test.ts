@@ -93,6 +93,52 @@ describe.skipIf(missing !== undefined)('with a PostgreSQL server', () => {
       await Promise.all(stores.map((store) => store.close()))
     })
 
+    it('hand a run that has only begun to another, which writes its rows and reports its end', async () => {
+      const schema = `begun_${++schemas}`
+      const open = () => openPostgresStore({ url: cluster.url, schema })
+      const [api, worker] = await Promise.all([open(), open()])
+      const states: (readonly [seq: number, isSettled: boolean | undefined])[] = []
+      let others = 0
+      let heard = 0
+      api.onChange((runId, seq, _isFree, isSettled) => {
+        if (runId === 'r') states.push([seq, isSettled])
+        else heard += 1
+      })
+      const anotherRun = async () => {
+        others += 1
+        const claimed = { owner: 'w', leaseMs: 60_000 }
+        await worker.create({ ...newRun(`other-${others}`), claim: claimed })
+        return heard
+      }
+      await expect.poll(anotherRun, { timeout: 10_000 }).toBeGreaterThan(0)
+      await api.create(newRun('r'))
+      const [claim] = await worker.claim({ owner: 'w', leaseMs: 60_000, limit: 1 })
+      const { runId, lease } = claim as NonNullable<typeof claim>
+      expect(runId).toBe('r')
+      const output = { value: { text: 'Tea' } }
+      const attempt = { attempt: 1, outcome: 'ok', output, issues: [], usage: { calls: 1 } } as const
+      const node = { nodeId: 'write' }
+      const steps = [
+        [planEvent()],
+        [sampleEvent('attempt_end', attempt, node)],
+        [sampleEvent('node_complete', { output, attempt: 1 }, node)],
+      ]
+      let expectedSeq = 1
+      for (const events of steps)
+        expect(
+          await worker.append({ runId: 'r', expectedSeq: expectedSeq++, events, head: runningHead, lease }),
+        ).toMatchObject({ kind: 'appended' })
+      expect(
+        (await api.nodes('r')).map(({ nodeId, status, output: given }) => [nodeId, status, given]),
+      ).toEqual([['write', 'completed', { text: 'Tea' }]])
+      const events = [sampleEvent('complete', { status: 'completed', output: { text: 'Tea' } })]
+      const head = { status: 'completed', planVersion: 1 } as const
+      await worker.append({ runId: 'r', expectedSeq, events, head, lease, release: true })
+      await expect.poll(() => states.at(-1), { timeout: 10_000 }).toEqual([5, true])
+      expect(states.filter(([seq, isSettled]) => seq < 5 && isSettled)).toEqual([])
+      await Promise.all([api.close(), worker.close()])
+    })
+
     it('take a name, register and reckon time as one', async () => {
       const schema = `records_${++schemas}`
       const open = () => openPostgresStore({ url: cluster.url, schema })
