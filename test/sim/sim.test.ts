@@ -113,6 +113,14 @@ describe('the engine under faults', () => {
     expect((await playHistory(114779)).violations).toEqual([])
   })
 
+  it('accepts another call where a new plan gives a node other inputs', async () => {
+    expect((await playHistory(711540)).violations).toEqual([])
+  })
+
+  it('accepts that an item which waited for a person begins again after a rejection', async () => {
+    expect((await playHistory(960040)).violations).toEqual([])
+  })
+
   it('knows the place of every mistake', () => expectOneLocation(mutants))
 
   it('plays the same history for the same seed, alone or after others', {

@@ -162,8 +162,12 @@ export function iterationsAreWhatTheyYield(): Rule {
       ends.set(of, known.set(index, { ...event.payload, planVersion: event.planVersion }))
     }
     if (event.type === 'plan_updated') open.clear()
-    if (event.type === 'nodes_reopened')
-      for (const of of [...ends.keys()].filter(reopenedIn(event))) ends.delete(of)
+    if (event.type === 'nodes_reopened') {
+      const isReopened = reopenedIn(event)
+      for (const of of [...ends.keys()].filter(isReopened)) ends.delete(of)
+      // One that waited for a person begins again, too.
+      for (const id of [...open.keys()].filter(isReopened)) open.delete(id)
+    }
     if (event.type !== 'node_complete' && event.type !== 'node_error') return
     const node = before?.nodes.get(nodeId)?.node
     if (!node?.body) return
