@@ -35,6 +35,10 @@ if (values.help) {
   process.exit(0)
 }
 
+if (values.seed !== undefined && (values.loops || values.limits)) {
+  console.error('--loops and --limits choose the first seed: leave them out with --seed')
+  process.exit(2)
+}
 if (values.mutants || values.mutant !== undefined) process.exit(await mutants())
 process.exit(values.seed !== undefined && values.seeds === undefined ? await replay() : await histories())
 
