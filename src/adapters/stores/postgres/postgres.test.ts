@@ -93,7 +93,7 @@ describe.skipIf(missing !== undefined)('with a PostgreSQL server', () => {
       await Promise.all(stores.map((store) => store.close()))
     })
 
-    it('hand a run that has only begun to another, which writes its rows and reports its end', async () => {
+    it('pass a run that has only begun to another, which writes its rows and reports its end', async () => {
       const schema = `begun_${++schemas}`
       const open = () => openPostgresStore({ url: cluster.url, schema })
       const [api, worker] = await Promise.all([open(), open()])
