@@ -99,16 +99,16 @@ describe.skipIf(missing !== undefined)('with a PostgreSQL server', () => {
       const [api, worker] = await Promise.all([open(), open()])
       const states: (readonly [seq: number, isSettled: boolean | undefined])[] = []
       let others = 0
-      let heard = 0
+      let notified = 0
       api.onChange((runId, seq, _isFree, isSettled) => {
         if (runId === 'r') states.push([seq, isSettled])
-        else heard += 1
+        else notified += 1
       })
       const anotherRun = async () => {
         others += 1
         const claimed = { owner: 'w', leaseMs: 60_000 }
         await worker.create({ ...newRun(`other-${others}`), claim: claimed })
-        return heard
+        return notified
       }
       await expect.poll(anotherRun, { timeout: 10_000 }).toBeGreaterThan(0)
       await api.create(newRun('r'))
