@@ -91,7 +91,7 @@ export function validateStandard<S extends StandardSchemaV1>(
     // Its outcome is ignored, but its rejection must be handled.
     result.then(undefined, () => undefined)
     return failed('schema/async', 'the schema returned a promise', {
-      hint: 'Make it synchronous; Zod also returns a promise when a transform throws',
+      hint: 'Make it synchronous; in Zod, no transform may throw',
     })
   }
   if (result.issues) return { issues: result.issues.map((issue) => toIssue(issue, value)) }

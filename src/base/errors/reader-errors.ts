@@ -19,7 +19,7 @@ export const readerErrors = {
   'schema/limit': {
     fate: 'fix',
     exitCode: 2,
-    hint: 'Simplify the schema, or leave out `untrusted` if it is your own',
+    hint: 'Simplify the schema, or leave out `untrusted` if it is yours',
   },
   'json/unrepresentable': { fate: 'fix', exitCode: 2, hint: 'Pass plain JSON data' },
   'output/invalid': { fate: 'fix', exitCode: 2, hint: 'Correct each entry of `issues`' },

@@ -46,9 +46,9 @@ export function scalarAttempts(trial: Trial, { blocks, regions }: Scan): Attempt
   if (values !== undefined && add(onlyWord(trial, values))) return tries
   if (types.includes('boolean') && add(onlyWord(trial, TRUTH_WORDS))) return tries
   if (numeric) add(onlyNumber(trial))
-  // A branch of a union, or a schema without types, may take the text as it is.
+  // A branch of a union may take the text as it is.
   const tried = attempt(trial, whole)
-  if (tried.valid && tried.changes.length === 0) tries.push(tried)
+  if (trial.target.guided?.root.unions.length && tried.valid && tried.changes.length === 0) tries.push(tried)
   return tries
 }
 

@@ -58,7 +58,7 @@ export const livenessMutants: readonly Mutant[] = [
   {
     name: 'a result is not read again without a notification',
     file: 'src/engine/journal/journal.ts',
-    find: 'const cancelTimer = clock.timer(clock.now() + pollMs, done)',
+    find: 'const cancelTimer = clock.timer(clock.now() + pollMs, stopWaiting)',
     replace: 'const cancelTimer = () => void [clock, pollMs]',
     seed: 1,
   },
