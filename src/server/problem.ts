@@ -83,8 +83,7 @@ export const problemType = 'application/problem+json'
 export function toProblem(given: Refusal, traceId: string, redactor: Redactor): Problem {
   const { status, title } = getRow(given.refused)
   const { detail, issues } = given
-  // Issues of a response have a pointer in place of the library's location.
-  const hint = (given.hint ?? getHint(given.refused)).replace('`at` is', '`pointer` is')
+  const hint = given.hint ?? getHint(given.refused)
   const problem: Problem = {
     type: `urn:proviso:problem:${given.refused.replace('/', ':')}`,
     title,

@@ -17,8 +17,8 @@ export const errorTable = {
     exitCode: 1,
     hint: 'Create a new reader; if it breaks again, report the text that breaks it',
   },
-  'envelope/invalid': { fate: 'fix', exitCode: 2, hint: 'Fix each entry of `issues`: `at` is its location' },
-  'draft/invalid': { fate: 'fix', exitCode: 2, hint: 'Fix each entry of `issues`: `at` is its location' },
+  'envelope/invalid': { fate: 'fix', exitCode: 2, hint: 'Correct each entry of `issues`' },
+  'draft/invalid': { fate: 'fix', exitCode: 2, hint: 'Correct each entry of `issues`' },
   'run/missing': {
     fate: 'fix',
     exitCode: 2,
@@ -93,7 +93,7 @@ export const errorTable = {
     exitCode: 2,
     hint: 'Take another task: GET /api/v1/flex/tasks?filter=mine',
   },
-  'ask/invalid': { fate: 'fix', exitCode: 2, hint: 'Fix each entry of `issues`: `at` is its location' },
+  'ask/invalid': { fate: 'fix', exitCode: 2, hint: 'Correct each entry of `issues`' },
   'capability/refused': {
     fate: 'fix',
     exitCode: 2,
@@ -107,7 +107,7 @@ export const errorTable = {
   'capability/invalid': {
     fate: 'fix',
     exitCode: 2,
-    hint: 'Fix each entry of `issues`: `at` is its location',
+    hint: 'Correct each entry of `issues`',
   },
   'capability/taken': {
     fate: 'fix',
@@ -154,7 +154,7 @@ export const errorTable = {
   'callback/replayed': { fate: 'fix', exitCode: 2, hint: 'Use a new nonce for every post' },
   'callback/settled': { fate: 'fix', exitCode: 2, hint: 'Do not retry: the attempt has ended' },
   'agents/off': { fate: 'fix', exitCode: 2, hint: 'Pass `http` to createApp' },
-  'facet/invalid': { fate: 'fix', exitCode: 2, hint: 'Fix each entry of `issues`: `at` is its location' },
+  'facet/invalid': { fate: 'fix', exitCode: 2, hint: 'Correct each entry of `issues`' },
   'facet/taken': {
     fate: 'fix',
     exitCode: 2,
@@ -164,7 +164,7 @@ export const errorTable = {
   'facet/in-use': { fate: 'fix', exitCode: 2, hint: 'Deregister these agents and delete these facets first' },
   'facet/limit': { fate: 'fix', exitCode: 2, hint: 'Delete facets that are not used' },
   'webhook/off': { fate: 'fix', exitCode: 2, hint: 'Pass `http` or `webhooks` to createApp' },
-  'webhook/invalid': { fate: 'fix', exitCode: 2, hint: 'Fix each entry of `issues`: `at` is its location' },
+  'webhook/invalid': { fate: 'fix', exitCode: 2, hint: 'Correct each entry of `issues`' },
   'webhook/unknown': { fate: 'fix', exitCode: 2, hint: 'List webhooks with GET /api/v1/flex/webhooks' },
   'webhook/limit': { fate: 'fix', exitCode: 2, hint: 'Delete webhooks that are not used' },
   'mcp/unavailable': {

@@ -47,8 +47,10 @@ export function scalarAttempts(trial: Trial, { blocks, regions }: Scan): Attempt
   if (types.includes('boolean') && add(onlyWord(trial, TRUTH_WORDS))) return tries
   if (numeric) add(onlyNumber(trial))
   // A branch of a union may take the text as it is.
-  const tried = attempt(trial, whole)
-  if (trial.target.guided?.root.unions.length && tried.valid && tried.changes.length === 0) tries.push(tried)
+  if (trial.target.guided?.root.unions.length) {
+    const tried = attempt(trial, whole)
+    if (tried.valid && tried.changes.length === 0) tries.push(tried)
+  }
   return tries
 }
 
