@@ -9,7 +9,7 @@ import type { Ask, Resolution } from './ask.ts'
 import type { AttemptRef } from './attempt/call-key.ts'
 import type { FailureCode } from './attempt/failure-code.ts'
 import type { NodeKind } from './capability.ts'
-import type { DiagnosticBundle } from './diagnostic.ts'
+import type { Diagnostic, DiagnosticBundle } from './diagnostic.ts'
 import type { Envelope } from './envelope.ts'
 import type { Feedback, RejectAction } from './feedback.ts'
 import type { GrantScope, ToolEnd, ToolStart, TurnEnd, TurnStart } from './loop-facts.ts'
@@ -332,6 +332,8 @@ export interface EventPayloads {
     readonly degraded?: readonly string[]
     /** Calls of earlier plans that may have changed something, and that no node of the last plan made again. */
     readonly inDoubt?: readonly CallInDoubt[]
+    /** Of the proof of the last plan; absent in journals that were written before it was recorded here. */
+    readonly warnings?: readonly Diagnostic[]
     readonly usage?: Usage
   }
 }

@@ -76,15 +76,16 @@ export function createEngine(options: EngineOptions): Engine {
     },
   })
   const { source, open } = createSource(settings, { runs, backOff })
-  const stopListening = store.onChange((runId, seq, isFree) => {
+  const stopListening = store.onChange((runId, seq, isFree, isSettled) => {
     if (seq > 0) backOff.remove(runId)
     if (isFree) source.onFree()
     else if (seq === 0) source.answerChallenge?.(runId)
-    waiters.markActive(runId)
+    waiters.markActive(runId, isSettled)
     runs.actors.get(runId)?.notify(seq)
   })
   const onStored: Outside['onAppended'] = (state, events) => {
     outside.onAppended(state, events)
+    waiters.started(state.runId)
     lifecycle.notify({ kind: 'left', runId: state.runId, why: 'started', status: getRunStatus(state) })
   }
   const starts = createStarts(settings, runs, { isClosed: () => isClosed, onStored })

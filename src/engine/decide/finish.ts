@@ -152,7 +152,8 @@ export function endFacts(state: RunState, now: number, payload: EventPayloads['c
     ...{ capabilityId, idempotencyKey, outcome },
   }))
   const doubts = inDoubt.length > 0 ? { inDoubt } : {}
-  return [...facts, factsFor(state, now)('complete', { ...payload, ...doubts, usage })]
+  const warnings = state.plan?.diagnostics.warnings ?? []
+  return [...facts, factsFor(state, now)('complete', { ...payload, ...doubts, warnings, usage })]
 }
 
 /**

@@ -85,8 +85,8 @@ async function isOver(store: Store, runId: string, after: number): Promise<boole
 
 export interface Changes {
   /**
-   * Resolves with the next change of the run after the call, or after `pollMs` at the latest; `true`: it has ended or waits for a
-   * person. `onlySettled`: leaves out changes after which the run certainly continues.
+   * Resolves with the next change of the run after the call, or after `pollMs` at the latest. The number is that of the last
+   * event of a run that has ended or waits for a person. `onlySettled`: leaves out changes after which the run certainly continues.
    */
   next(
     runId: string,
@@ -94,7 +94,7 @@ export interface Changes {
       readonly signal?: AbortSignal | undefined
       readonly onlySettled?: boolean
     },
-  ): Promise<boolean>
+  ): Promise<number | undefined>
   /** Notifies all waiters of a change. */
   notify(runId: string): void
   close(): void
@@ -103,29 +103,29 @@ export interface Changes {
 /** Combines notifications with polling: not every store can notify about writes of other processes. */
 export function createChanges(store: Store, clock: Clock, pollMs: number): Changes {
   /** The listeners of each run, and whether they wait only until it has settled. */
-  const waiting = new Map<string, Map<(isSettled: boolean) => void, boolean>>()
-  const notify = (runId: string, isSettled?: boolean) => {
+  const waiting = new Map<string, Map<(settledAt?: number) => void, boolean>>()
+  const notify = (runId: string, seq?: number, isSettled?: boolean) => {
     for (const [listener, onlySettled] of [...(waiting.get(runId) ?? [])])
-      if (isSettled !== false || !onlySettled) listener(isSettled === true)
+      if (isSettled !== false || !onlySettled) listener(isSettled === true ? seq : undefined)
   }
-  const stop = store.onChange((runId, _seq, _isFree, isSettled) => notify(runId, isSettled))
+  const stop = store.onChange((runId, seq, _isFree, isSettled) => notify(runId, seq, isSettled))
   return {
     notify: (runId) => notify(runId),
     next(runId, { signal, onlySettled = false } = {}) {
       return new Promise((resolve) => {
-        const done = (isSettled = false) => {
+        const done = (settledAt?: number) => {
           cancelTimer()
           signal?.removeEventListener('abort', stopWaiting)
           const listeners = waiting.get(runId)
           listeners?.delete(done)
           if (listeners?.size === 0) waiting.delete(runId)
-          resolve(isSettled)
+          resolve(settledAt)
         }
         const stopWaiting = () => done()
         const cancelTimer = clock.timer(clock.now() + pollMs, stopWaiting)
         if (signal?.aborted) return done()
         signal?.addEventListener('abort', stopWaiting, { once: true })
-        const listeners = waiting.get(runId) ?? new Map<(isSettled: boolean) => void, boolean>()
+        const listeners = waiting.get(runId) ?? new Map<(settledAt?: number) => void, boolean>()
         listeners.set(done, onlySettled)
         waiting.set(runId, listeners)
       })
@@ -153,22 +153,24 @@ export interface Settled {
 
 export interface RunWaiters {
   wait(runId: string, signal?: AbortSignal): Promise<Settled>
+  /** The run was stored just now, for another process: its first waiter waits for news instead of reading. */
+  started(runId: string): void
   /** Called when an actor releases a run in this state: local waiters need not read the journal. */
   settle(runId: string, state: RunState): void
   /** Called when an actor crashes: rejects the local waiters, or else the next one, instead of letting them wait. */
   reject(runId: string, cause: unknown): void
-  /** The run continues, here or in another process. */
-  markActive(runId: string): void
+  /** The run continues, here or in another process; `isSettled` is false if it certainly does. */
+  markActive(runId: string, isSettled?: boolean): void
 }
 
 /** One caller of `wait`; holds the final state or the crash for it. */
 interface Waiter {
-  state?: RunState
+  settled?: Settled
   crash?: ProvisoError
 }
 
-/** Crashes without a waiter are kept for the next one; at most this many, the newest. */
-const mostCrashes = 1000
+/** Of crashes without a waiter, and of runs that have started without one, so many are kept, the newest. */
+const mostKept = 1000
 
 export function createRunWaiters(given: {
   readonly store: Store
@@ -182,19 +184,24 @@ export function createRunWaiters(given: {
   const { store, clock, answerMs, changes, isActive, isClosed } = given
   const waiters = new Map<string, Set<Waiter>>()
   const crashes = new Map<string, ProvisoError>()
+  /** Runs of which nothing is known but that they have started, a moment ago. */
+  const begun = new Map<string, true>()
 
-  /** Reads the state from the store; `isNotified`: the store said that it is settled, so its head is not read first. */
-  const readSettled = async (runId: string, isNotified: boolean): Promise<RunState | undefined> => {
-    const head = isNotified ? undefined : await store.head(runId)
-    if (!isNotified && !head) throw new ProvisoError('run/missing', `Run "${runId}" not found`)
+  /** Reads from the store whether the run is settled; `settledAt`: the store said so, so its head is not read first. */
+  const readSettled = async (runId: string, settledAt: number | undefined): Promise<Settled | undefined> => {
+    const head = settledAt === undefined ? await store.head(runId) : undefined
+    if (settledAt === undefined && !head) throw new ProvisoError('run/missing', `Run "${runId}" not found`)
     if ((head && !isSettled(head.status)) || isActive(runId)) return undefined
+    const [last] = await store.read(runId, (settledAt ?? head?.seq ?? 1) - 1, 1)
+    const ended = last && readEnd(last)
+    if (ended) return ended
     const state = await loadState(store, runId)
     // A reply may have been recorded between the two reads.
-    return isSettled(getRunStatus(state)) ? state : undefined
+    return isSettled(getRunStatus(state)) ? toSettled(state) : undefined
   }
 
-  const readInTime = (runId: string, isNotified: boolean) =>
-    settleWithin(readSettled(runId, isNotified), {
+  const readInTime = (runId: string, settledAt: number | undefined) =>
+    settleWithin(readSettled(runId, settledAt), {
       clock,
       until: clock.now() + answerMs,
       late: () =>
@@ -206,30 +213,24 @@ export function createRunWaiters(given: {
     })
 
   const settled = async (runId: string, waiter: Waiter, signal?: AbortSignal): Promise<Settled> => {
-    let isNotified = false
+    let settledAt: number | undefined
+    // A run that another process has just begun is not over: if it is soon, there is news of it.
+    let isNew = begun.delete(runId)
     for (;;) {
       const news = changes.next(runId, { signal, onlySettled: true })
       // While the run is active here, its actor reports when it settles.
-      const state = isActive(runId) ? undefined : (waiter.state ?? (await readInTime(runId, isNotified)))
-      if (state) {
-        const { finished, openAsks, asks, plan, paused } = state
-        return {
-          runId,
-          status: getRunStatus(state),
-          ...(finished && { finished }),
-          openAsks: [...openAsks],
-          asks: [...openAsks].flatMap((requestId) => asks.get(requestId) ?? []),
-          warnings: plan?.diagnostics.warnings ?? [],
-          ...(paused && { paused }),
-        }
+      if (!isActive(runId)) {
+        const found = waiter.settled ?? (isNew ? undefined : await readInTime(runId, settledAt))
+        if (found) return found
       }
+      isNew = false
       signal?.throwIfAborted()
       const crash = waiter.crash ?? crashes.get(runId)
       // A crash is reported once: the next wait waits for the next claim of the run.
       crashes.delete(runId)
       if (crash) throw crash
       if (isClosed()) throw new ProvisoError('engine/closed', 'The engine was closed before the run ended')
-      isNotified = await news
+      settledAt = await news
     }
   }
 
@@ -251,21 +252,49 @@ export function createRunWaiters(given: {
     },
     settle(runId, state) {
       if (!isSettled(getRunStatus(state))) return
-      for (const waiter of waiters.get(runId) ?? []) waiter.state = state
+      for (const waiter of waiters.get(runId) ?? []) waiter.settled = toSettled(state)
     },
     reject(runId, cause) {
       const crash = crashError(runId, cause)
       const waiting = waiters.get(runId)
       for (const waiter of waiting ?? []) waiter.crash = crash
       if (waiting) return
-      crashes.set(runId, crash)
-      const [oldest] = crashes.keys()
-      if (crashes.size > mostCrashes && oldest !== undefined) crashes.delete(oldest)
+      keepNewest(crashes, runId, crash)
     },
-    markActive(runId) {
+    markActive(runId, isSettled = true) {
       crashes.delete(runId)
+      if (isSettled) begun.delete(runId)
+    },
+    started(runId) {
+      keepNewest(begun, runId, true)
     },
   }
+}
+
+function keepNewest<T>(kept: Map<string, T>, runId: string, value: T): void {
+  kept.set(runId, value)
+  const [oldest] = kept.keys()
+  if (kept.size > mostKept && oldest !== undefined) kept.delete(oldest)
+}
+
+function toSettled(state: RunState): Settled {
+  const { runId, finished, openAsks, asks, plan, paused } = state
+  return {
+    runId,
+    status: getRunStatus(state),
+    ...(finished && { finished }),
+    openAsks: [...openAsks],
+    asks: [...openAsks].flatMap((requestId) => asks.get(requestId) ?? []),
+    warnings: plan?.diagnostics.warnings ?? [],
+    ...(paused && { paused }),
+  }
+}
+
+/** The last event of a run says all of its result, except in journals that were written before it had the warnings. */
+function readEnd({ runId, type, payload }: JournalEvent): Settled | undefined {
+  if (type !== 'complete' || payload.warnings === undefined) return undefined
+  const { status, warnings } = payload
+  return { runId, status, finished: payload, openAsks: [], asks: [], warnings }
 }
 
 function crashError(runId: string, cause: unknown): ProvisoError {

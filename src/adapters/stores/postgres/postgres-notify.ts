@@ -3,17 +3,19 @@
  * while one message is in flight and are sent outside of the appends' transactions, which it would slow down.
  */
 
-import type { Client, ClientConfig, Pool } from 'pg'
+import type { Client, ClientConfig } from 'pg'
 import { backoffMs, type RetryPolicy } from '../../../base/time/retry.ts'
 import { createListeners, type Listeners } from '../shared/listeners.ts'
 import type { RecordNews, RunChange } from '../sql/sql-driver.ts'
+import type { Statement } from '../sql/steps.ts'
 import { quoteName } from './load-pg.ts'
 
 interface NotifyOptions {
   /** The driver. */
   readonly pg: typeof import('pg')
   readonly config: ClientConfig
-  readonly pool: Pool
+  /** Sends one statement, which is its own transaction. */
+  readonly send: (statement: Statement) => Promise<unknown>
   readonly channel: string
   /** Identifies this store, to ignore its own notifications. */
   readonly self: string
@@ -54,11 +56,11 @@ const overlapMs = 5_000
 
 const notifyStatement = {
   name: 'proviso_notify',
-  text: `select set_config('synchronous_commit', 'off', true), pg_notify($1, $2)`,
+  sql: `select set_config('synchronous_commit', 'off', true), pg_notify($1, $2)`,
 }
 
 export function createNotifier(options: NotifyOptions): Notifier {
-  const { config, pool, channel, self } = options
+  const { config, channel, self } = options
   const listeners = createListeners()
   const recordListeners = createListeners()
   const notifyRecords = () => recordListeners.notify(recordsId, 0)
@@ -72,8 +74,8 @@ export function createNotifier(options: NotifyOptions): Notifier {
     while (waiting.size > 0) {
       const payload = JSON.stringify([self, ...take(waiting)])
       // Sent without waiting for the disk: a notification that is lost in a power failure has no reader to wake.
-      await pool
-        .query({ ...notifyStatement, values: [channel, payload] })
+      await options
+        .send({ ...notifyStatement, parameters: [channel, payload] })
         // A reader that misses a notification polls later.
         .catch(() => {})
     }

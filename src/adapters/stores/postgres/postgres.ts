@@ -39,7 +39,7 @@ export interface PostgresStoreOptions {
   readonly url: string
   /** The schema that has the tables; made when it is missing. Default `public`. */
   readonly schema?: string
-  /** Connections for reading. Default 4. */
+  /** Connections for lists and other queries; one more finds rows by their keys. Default 3. */
   readonly readers?: number
   /** Connections for writing; each has one transaction under way. Of several, one is for new runs. Default 3. */
   readonly writers?: number
@@ -59,7 +59,7 @@ export interface PostgresStoreOptions {
 }
 
 export async function openPostgresStore(options: PostgresStoreOptions): Promise<Store> {
-  const { url, schema = 'public', readers = 4, retryMs = 30_000, answerMs = 10_000 } = options
+  const { url, schema = 'public', readers = 3, retryMs = 30_000, answerMs = 10_000 } = options
   const { readOnly = false, ledger = false } = options
   const location = redactUrl(url)
   const sockets = createSockets()
@@ -190,11 +190,13 @@ interface DriverParts {
 
 function createDriver({ options, pg, config, pool, builder, sockets, retry }: DriverParts): SqlDriver {
   const { schema = 'public', writers = 3, answerMs = 10_000, ledger = false, pace } = options
-  const lanes = Array.from({ length: writers }, () => createConnection(config))
+  const byKey = { ...config, options: `${config.options} ${indexesOnly}` }
+  const lanes = Array.from({ length: writers }, () => createConnection(byKey))
+  const lookups = createConnection(byKey, { gathers: true })
   const notifier = createNotifier({
     pg,
     config,
-    pool,
+    send: (statement) => lookups.transaction((execute) => execute([statement])),
     channel: `proviso_${schema}`,
     self: randomBytes(9).toString('base64url'),
     answerMs,
@@ -225,6 +227,11 @@ function createDriver({ options, pg, config, pool, builder, sockets, retry }: Dr
           ),
         )
       }),
+    runByKey: (steps) =>
+      retry.run((again) => {
+        if (closed) throw new ProvisoError('store/closed', 'The store is closed')
+        return lookups.transaction((execute) => runStepsLater(steps(again), execute))
+      }),
     async transaction(steps) {
       const lane = lanes.pop() ?? createConnection(config)
       try {
@@ -242,11 +249,21 @@ function createDriver({ options, pg, config, pool, builder, sockets, retry }: Dr
       // A half-open connection does not answer a goodbye.
       sockets.cutAllAfter(goodbyeMs)
       await notifier.close()
-      await Promise.all(lanes.map((lane) => lane.end()))
+      await Promise.all([lookups, ...lanes].map((connection) => connection.end()))
       await pool.end()
     },
   }
 }
+
+/**
+ * A statement that is prepared while a table is small is planned for a small table: it would then read the whole table
+ * for every write, until the statistics of the server change. What finds its rows by keys always takes the index instead; the
+ * compiler is off because a plan without an index would count as expensive.
+ */
+const indexesOnly = ['seqscan', 'hashjoin', 'mergejoin']
+  .map((name) => `-c enable_${name}=off`)
+  .concat('-c jit=off')
+  .join(' ')
 
 const answerGraceMs = 1_000
 const goodbyeMs = 2_000

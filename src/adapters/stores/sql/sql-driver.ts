@@ -17,6 +17,11 @@ export interface SqlDriver {
   now(): number
   /** Runs single statements; `again` is true when an earlier try may have succeeded without an answer. */
   run<T>(steps: (again: boolean) => Steps<T>): Promise<T>
+  /**
+   * As `run`, for statements that find their rows by keys and do not wait for locks: those of many callers share a connection.
+   * Default: `run`.
+   */
+  runByKey?<T>(steps: (again: boolean) => Steps<T>): Promise<T>
   /** Runs steps that begin and commit a transaction, and rolls back when they fail; `again` as above. */
   transaction<T>(steps: (again: boolean) => Steps<T>): Promise<T>
   /** The ledger of corrections was switched on, and its table is there. */

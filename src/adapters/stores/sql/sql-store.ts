@@ -35,7 +35,7 @@ import { createLeaseStatements } from './statements/lease-statements.ts'
 import { createReadStatements, type ReadStatements } from './statements/read-statements.ts'
 import { createTemplates } from './statements/templates.ts'
 import { createWriteStatements } from './statements/write-statements.ts'
-import { ask, type Statement } from './steps.ts'
+import { ask, type Statement, type Steps } from './steps.ts'
 import type {
   AskTable,
   AuditTable,
@@ -77,7 +77,7 @@ export function createSqlStore(driver: SqlDriver): Store {
     read: async (runId, after, limit = defaultLimits.events) =>
       // With several writers the database may have more.
       (hot && closing === undefined ? tails.read(runId, after, limit) : undefined) ??
-      queryRows<EventTable, ReturnType<typeof toEvent>>(
+      queryByKey<EventTable, ReturnType<typeof toEvent>>(
         driver,
         reads,
         reads.events({ runId, after, limit }),
@@ -268,7 +268,12 @@ function createRunReader(driver: SqlDriver, reads: ReadStatements): RunReader {
     queryRows(driver, reads, statement, map)
   return {
     async head(runId) {
-      const [head] = await rows<RunTable, ReturnType<typeof toHead>>(reads.head({ runId }), toHead)
+      const [head] = await queryByKey<RunTable, ReturnType<typeof toHead>>(
+        driver,
+        reads,
+        reads.head({ runId }),
+        toHead,
+      )
       return head === undefined ? undefined : publicHead(head)
     },
     runs: (query) =>
@@ -298,11 +303,27 @@ function queryRows<R extends object, T>(
   statement: Statement,
   map: (row: R, values: Values) => T,
 ): Promise<T[]> {
-  return driver.run(function* () {
-    const found = yield* ask<R>(statement)
-    const values = yield* loadValues(found, reads)
-    return found.map((row) => map(row, values))
-  })
+  return driver.run(() => readRows(reads, statement, map))
+}
+
+/** The same for a query by key. */
+function queryByKey<R extends object, T>(
+  { run, runByKey = run }: SqlDriver,
+  reads: ReadStatements,
+  statement: Statement,
+  map: (row: R, values: Values) => T,
+): Promise<T[]> {
+  return runByKey(() => readRows(reads, statement, map))
+}
+
+function* readRows<R extends object, T>(
+  reads: ReadStatements,
+  statement: Statement,
+  map: (row: R, values: Values) => T,
+): Steps<T[]> {
+  const found = yield* ask<R>(statement)
+  const values = yield* loadValues(found, reads)
+  return found.map((row) => map(row, values))
 }
 
 /** Keeps the events of a write for readers that follow the run. */

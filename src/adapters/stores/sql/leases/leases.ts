@@ -11,11 +11,11 @@ export function createLeases(
   statements: LeaseStatements,
   nextName: () => string,
 ): Pick<Store, 'claim' | 'renew' | 'nextWake'> {
-  const { hot, recent } = driver
+  const { hot, recent, runByKey = driver.run } = driver
   return {
     async claim({ owner, leaseMs, limit, runId, except, exceptTenants, placements }) {
       const claimId = nextName()
-      const taken = await driver.run(function* (again) {
+      const taken = await runByKey(function* (again) {
         type Taken = Pick<RunTable, 'run_id' | 'tenant' | 'lease_epoch' | 'priority'>
         if (again) {
           const before = yield* ask<Taken>(statements.claimed({ owner, claimId }))
@@ -25,8 +25,8 @@ export function createLeases(
         return yield* ask<Taken>(statements.claim({ ...values, runId, except, exceptTenants, placements }))
       })
       for (const cache of [hot, recent]) cache?.forget(taken.map((row) => row.run_id))
-      // An update returns its rows in any order.
-      taken.sort((one, other) => other.priority - one.priority)
+      // An update returns its rows in any order; ids begin with the time at which they were made.
+      taken.sort((one, other) => other.priority - one.priority || (one.run_id < other.run_id ? -1 : 1))
       return taken.map((row) => ({
         runId: row.run_id,
         tenant: row.tenant,
@@ -51,7 +51,7 @@ export function createLeases(
     },
 
     async nextWake(given) {
-      const [row] = await driver.run(() => ask<{ due_at: number }>(statements.nextWake(given)))
+      const [row] = await runByKey(() => ask<{ due_at: number }>(statements.nextWake(given)))
       return row?.due_at
     },
   }
