@@ -89,6 +89,6 @@ it('waits for a run that is not over, and does not for one that is unknown', asy
   await expect(accepting.result('other')).rejects.toThrow('not found')
   await open(shared, 'all')
   expect(await waiting).toMatchObject({ status: 'completed' })
-  // Whoever asks again is answered at once.
+  // A caller that asks again is answered at once.
   expect(await run.result()).toMatchObject({ status: 'completed' })
 })

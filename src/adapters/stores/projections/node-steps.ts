@@ -181,6 +181,11 @@ export function toSpan(
   }
 }
 
+/** Whether the span of the event has health attributes: it ends an attempt that a model or the reader said something about. */
+export function isCounted(event: JournalEvent, signals: HealthAttributes | undefined): boolean {
+  return event.type === 'attempt_end' && (signals !== undefined || event.payload.model !== undefined)
+}
+
 function attemptSpan(
   event: JournalEvent<'attempt_end'>,
   row: StoredNode | undefined,

@@ -8,10 +8,18 @@ import { corrections, type HealthAttributes } from '../../../domain/event/health
 import type { EventType, JournalEvent, NewEvent } from '../../../domain/event.ts'
 import { measureProgress, type PlanView } from '../../../domain/plan/progress.ts'
 import { type CorrectionRow, coercionPolicyVersion } from '../../../domain/ports/ledger.ts'
-import type { AskRow, AuditRow, MessageRow, OutputRow, SnapshotRow } from '../../../domain/ports/store.ts'
+import type {
+  AskRow,
+  AuditRow,
+  MessageRow,
+  OutputRow,
+  SnapshotRow,
+  SpanRow,
+} from '../../../domain/ports/store.ts'
 import {
   findNodeId,
   findTracedNode,
+  isCounted,
   patched,
   type StoredNode,
   type StoredSpan,
@@ -87,7 +95,13 @@ export function wanted(events: readonly NewEvent[]): Wanted {
   return found
 }
 
-export function project(run: ProjectedRun, events: readonly JournalEvent[], before: Before): Changes {
+/** `spans`: all, or only the ones that health figures count. The others follow from the events (`listSpans`). */
+export function project(
+  run: ProjectedRun,
+  events: readonly JournalEvent[],
+  before: Before,
+  { spans = 'all' }: { readonly spans?: 'all' | 'counted' } = {},
+): Changes {
   const changes: Changes = {
     nodes: new Map(),
     olderNodes: [],
@@ -118,7 +132,8 @@ export function project(run: ProjectedRun, events: readonly JournalEvent[], befo
     const tracedId = findTracedNode(event)
     const traced = tracedId === undefined ? undefined : node(tracedId)
     if (traced !== undefined) put(stepSignals(traced, event))
-    const span = toSpan(run, event, { node, signals })
+    const span =
+      spans === 'all' || isCounted(event, signals) ? toSpan(run, event, { node, signals }) : undefined
     if (span !== undefined) changes.spans.push(span)
     if (signals !== undefined && nodeId !== undefined)
       changes.corrections.push(...findCorrections(event, node(nodeId), signals))
@@ -162,6 +177,20 @@ export function project(run: ProjectedRun, events: readonly JournalEvent[], befo
     }
   }
   return changes
+}
+
+/** The spans of a whole run, in the order in which the work ended. */
+export function listSpans(run: ProjectedRun, events: readonly JournalEvent[]): SpanRow[] {
+  const before: Before = { node: () => undefined, ask: () => undefined, plan: () => undefined }
+  const { spans } = project(run, events, before)
+  return lastOfEach(spans)
+    .sort((one, other) => one.seq - other.seq)
+    .map(({ seq: _, ...span }) => span)
+}
+
+/** Work that is done again has a span of the same id. */
+export function lastOfEach<S extends { readonly spanId: string }>(spans: readonly S[]): S[] {
+  return [...new Map(spans.map((span) => [span.spanId, span])).values()]
 }
 
 const reopened = { output: undefined, validation: undefined, error: undefined, endedAt: undefined } as const

@@ -2,9 +2,11 @@
 import { randomBytes } from 'node:crypto'
 import { joined } from '../../../base/json.ts'
 import { numbered } from '../../../domain/event/numbered.ts'
+import type { JournalEvent } from '../../../domain/event.ts'
 import type { Store, ThreadRow } from '../../../domain/ports/store.ts'
 import { isSettled } from '../../../domain/status.ts'
 import { publicHead } from '../projections/heads.ts'
+import { listSpans } from '../projections/projections.ts'
 import { defaultLimits } from '../shared/list-order.ts'
 import { createErase, createFindRunsAbout } from './erase.ts'
 import { createGroupCommit, type GroupCommit } from './group-commit.ts'
@@ -27,7 +29,6 @@ import {
   toSnapshot,
   type Values,
 } from './rows/rows.ts'
-import { toSpan } from './rows/span-rows.ts'
 import { createQueueInspection, createSample, createUsage } from './sample.ts'
 import type { RunChange, SqlDriver } from './sql-driver.ts'
 import { createSqlRecords } from './sql-records.ts'
@@ -45,7 +46,6 @@ import type {
   OutputTable,
   RunTable,
   SnapshotTable,
-  SpanTable,
 } from './tables.ts'
 import { writeBatch } from './write/write-batch.ts'
 import { encodeEvents, type Write, type WriteResult } from './writes.ts'
@@ -287,13 +287,33 @@ function createRunReader(driver: SqlDriver, reads: ReadStatements): RunReader {
       rows<SnapshotTable, ReturnType<typeof toSnapshot>>(reads.snapshots({ runId }), toSnapshot),
     output: async (runId) =>
       (await rows<OutputTable, ReturnType<typeof toOutput>>(reads.output({ runId }), toOutput))[0],
-    spans: (runId) => rows<SpanTable, ReturnType<typeof toSpan>>(reads.spans({ runId }), toSpan),
+    async spans(runId) {
+      const [head] = await rows<RunTable, ReturnType<typeof toHead>>(reads.head({ runId }), toHead)
+      return head === undefined ? [] : listSpans(head, await readAll(driver, reads, runId))
+    },
     audit: (runId) => rows<AuditTable, ReturnType<typeof toAudit>>(reads.audit({ runId }), toAudit),
     messages: async (runId, limit = defaultLimits.messages) =>
       (
         await rows<MessageTable, ReturnType<typeof toMessage>>(reads.messages({ runId, limit }), toMessage)
       ).reverse(),
   }
+}
+
+/** Returns all events of a run, a page at a time. */
+async function readAll(driver: SqlDriver, reads: ReadStatements, runId: string): Promise<JournalEvent[]> {
+  const events: JournalEvent[] = []
+  const limit = defaultLimits.events
+  for (let isMore = true; isMore; ) {
+    const page = await queryByKey<EventTable, JournalEvent>(
+      driver,
+      reads,
+      reads.events({ runId, after: events.length, limit }),
+      toEvent,
+    )
+    for (const event of page) events.push(event)
+    isMore = page.length === limit
+  }
+  return events
 }
 
 /** Returns the rows of a query, with the large values that they refer to. */

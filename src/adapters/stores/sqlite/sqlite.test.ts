@@ -310,6 +310,18 @@ describe('a SQLite file', () => {
     await store.close()
   })
 
+  it('keeps rows of spans only for what health figures count, and gives all of them', async () => {
+    const path = newPath()
+    const store = await openSqliteStore({ path })
+    const events = [...attemptOf('a/m'), logEvent(1)]
+    await store.create(newRun('counted', { events }))
+    await store.create(newRun('local', { events: [...attemptOf(), logEvent(1)] }))
+    const names = async (runId: string) => (await store.spans(runId)).map(({ name }) => name)
+    expect([await names('counted'), await names('local')]).toEqual([['attempt'], ['attempt']])
+    expect(query(path, 'select run_id, name from spans')).toEqual([{ run_id: 'counted', name: 'attempt' }])
+    await store.close()
+  })
+
   it('of a version without health figures gets their columns, and counts from there on', async () => {
     const path = newPath()
     const events = attemptOf('a/m')
@@ -455,9 +467,9 @@ function undoHealthColumns(path: string): void {
   query(path, `delete from proviso_migrations where name = '0004_health_columns'`)
 }
 
-function attemptOf(model: string) {
+function attemptOf(model?: string) {
   const start = { attempt: 1, capabilityId: 'c', idempotencyKey: 'k', idempotent: true, inputs: {} } as const
-  const end = { attempt: 1, outcome: 'ok', issues: [], usage: { calls: 1 }, model } as const
+  const end = { attempt: 1, outcome: 'ok', issues: [], usage: { calls: 1 }, ...(model && { model }) } as const
   const at = { nodeId: 'write' }
   return [startEvent(), sampleEvent('attempt_start', start, at), sampleEvent('attempt_end', end, at)]
 }

@@ -9,7 +9,7 @@ import type { Templates } from './templates.ts'
 export type ReadStatements = ReturnType<typeof createReadStatements>
 
 export function createReadStatements(db: Kysely<Tables>, templates: Templates) {
-  const ofRun = (table: 'flex_plan_snapshots' | 'spans' | 'hitl_events') =>
+  const ofRun = (table: 'flex_plan_snapshots' | 'hitl_events') =>
     templates.query<{ runId: string }>((param) =>
       db.selectFrom(table).selectAll().where('run_id', '=', param('runId')).orderBy('seq'),
     )
@@ -51,7 +51,6 @@ export function createReadStatements(db: Kysely<Tables>, templates: Templates) {
     ),
 
     snapshots: ofRun('flex_plan_snapshots'),
-    spans: ofRun('spans'),
     audit: ofRun('hitl_events'),
 
     /** The newest first. */

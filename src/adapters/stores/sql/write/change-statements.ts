@@ -2,7 +2,7 @@
 
 import { joined } from '../../../../base/json.ts'
 import { dueAt, givesUpPlacement } from '../../projections/heads.ts'
-import type { Changes } from '../../projections/projections.ts'
+import { type Changes, lastOfEach } from '../../projections/projections.ts'
 import { type Encoded, encode, encodeOnce } from '../../shared/codec.ts'
 import { correctionRow } from '../ledger.ts'
 import { toChunks } from '../rows/chunk.ts'
@@ -94,13 +94,9 @@ function toRows(run: OpenRun, changes: Changes | undefined) {
     audit: (changes?.audit ?? []).map(auditRow),
     messages: (changes?.messages ?? []).map((row) => messageRow(row, text)),
     corrections: (changes?.corrections ?? []).map(correctionRow),
+    // One statement may write a row only once.
     spans: lastOfEach(changes?.spans ?? []).map((span) => spanRow(span, text)),
   }
-}
-
-/** One statement may write a row only once. */
-function lastOfEach<S extends { readonly spanId: string }>(spans: readonly S[]): S[] {
-  return [...new Map(spans.map((span) => [span.spanId, span])).values()]
 }
 
 /**

@@ -52,7 +52,7 @@ export function* projectRuns(
     const { runId } = run.head
     const found = before.get(runId)
     const rows = kept.get(runId) ?? (found === undefined ? nothing : readBefore(found, values))
-    return project(run.head, run.events, rows)
+    return project(run.head, run.events, rows, { spans: 'counted' })
   })
 }
 
