@@ -45,7 +45,8 @@ export async function createDatabase(cluster, name) {
 export async function scaleWorkers({ quick }) {
   const [busy] = loadavg()
   const counts = quick ? [1, 2] : [1, 2, 4]
-  const runs = quick ? 300 : 600
+  // Each of four processes has its part: long enough for the compilers of all.
+  const runs = quick ? 300 : 2_000
   const cluster = await start()
   const rows = []
   try {
@@ -89,7 +90,7 @@ async function measureOpened({ url, queue, name, carrier, workers, runs, quick }
   }
   const empty = await readStorage(database)
   // Compilers have done most of their work by then, everybody's alike.
-  const warmUp = quick ? 100 : 600
+  const warmUp = quick ? 100 : 2_000
   await ask(warmUp)
   const before = {
     server: await serverTime(database),
