@@ -39,6 +39,20 @@ export function journalSuite({ test, expect }: Suite): void {
     expect(store.readRecent?.('none', 0)).toBe(undefined)
   })
 
+  test('reads any part of a journal, however its events were appended', async ({ store }) => {
+    await store.create(newRun('r', { events: [startEvent(), logEvent(1), logEvent(2)] }))
+    for (let seq = 3; seq < 20; ) {
+      const events = Array.from({ length: 1 + (seq % 5) }, (_, index) => logEvent(seq + index))
+      await store.append({ runId: 'r', expectedSeq: seq, events, head: runningHead })
+      seq += events.length
+    }
+    const all = await store.read('r', 0)
+    expect(all.map(({ seq }) => seq)).toEqual(all.map((_, index) => index + 1))
+    for (let after = 0; after <= all.length; after++)
+      for (const limit of [1, 2, 3, 7, 100])
+        expect(await store.read('r', after, limit)).toEqual(all.slice(after, after + limit))
+  })
+
   test('returns nothing for a run that does not exist', async ({ store }) => {
     expect(await store.head('none')).toBe(undefined)
     expect(await store.read('none', 0)).toEqual([])

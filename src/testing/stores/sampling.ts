@@ -102,7 +102,9 @@ export function sampleSuite({ test, expect }: Suite): void {
     expect(later).toEqual({ stored: all.stored, tokens: 100, costUsd: 0.25 })
     const events = await store.read('a', 0)
     const stored = events.reduce((sum, { payload }) => sum + JSON.stringify(payload).length, 0)
-    expect(all.stored).toBe(stored)
+    expect(all.stored).toBeGreaterThan(stored - 1)
+    // A store may count what it takes to keep events together.
+    expect(all.stored).toBeLessThan(stored + events.length * 100)
   })
 
   for (const [how, size] of [

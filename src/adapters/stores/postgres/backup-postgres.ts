@@ -91,7 +91,7 @@ async function* readLines(
     for (;;) {
       const page = await client.query({ text: `fetch ${pageSize} from backup`, rowMode: 'array' })
       for (const row of page.rows as unknown[][]) yield row
-      counts.set(table, (counts.get(table) ?? 0) + page.rows.length)
+      counts.set(table, (counts.get(table) ?? 0) + countRows(page.rows as unknown[][], columns))
       rows += page.rows.length
       onRows(rows)
       if (page.rows.length < pageSize) break
@@ -99,6 +99,12 @@ async function* readLines(
     await client.query('close backup')
   }
   yield { rows }
+}
+
+/** A row of the journal has one event or several: its events count. */
+function countRows(rows: readonly unknown[][], columns: readonly string[]): number {
+  const events = columns.indexOf('events')
+  return events === -1 ? rows.length : rows.reduce((sum, row) => sum + Number(row[events]), 0)
 }
 
 async function readMigrations(client: Client): Promise<string[]> {
@@ -228,7 +234,7 @@ async function insertRows(
 
 async function compareCounts(client: Client, manifest: BackupManifest): Promise<void> {
   const { rows } = await client.query<{ runs: string; events: string }>(
-    'select (select count(*) from flex_runs) as runs, (select count(*) from flex_events) as events',
+    'select (select count(*) from flex_runs) as runs, (select coalesce(sum(events), 0) from flex_events) as events',
   )
   const [row] = rows
   if (Number(row?.runs) !== manifest.runs || Number(row?.events) !== manifest.events)

@@ -12,7 +12,7 @@ import { recordOperation, type TransactionEnds } from './operations.ts'
 import { createPruneStatements, deleteRuns, groupByEvents, sweepValues } from './prune.ts'
 import { toChunks } from './rows/chunk.ts'
 import { loadValues } from './rows/load-values.ts'
-import { toEvent } from './rows/rows.ts'
+import { toEvents } from './rows/rows.ts'
 import type { SqlDriver } from './sql-driver.ts'
 import type { ReadStatements } from './statements/read-statements.ts'
 import { createRecordStatements } from './statements/record-statements.ts'
@@ -164,7 +164,7 @@ export function createFindRunsAbout(
       const events = await driver.run(function* () {
         const rows = yield* ask<EventTable>(page)
         const values = yield* loadValues(rows, reads)
-        return rows.map((row) => toEvent(row, values))
+        return rows.flatMap((row) => toEvents(row, values))
       })
       for (const event of events)
         if (event.type === 'start' && isAboutSubject(event.payload.envelope, subject)) found.push(event.runId)

@@ -57,7 +57,7 @@ export interface RunChange {
   readonly isSettled: boolean
 }
 
-export type WrittenEvent = Pick<EventTable, 'run_id' | 'seq' | 'write_id'>
+export type WrittenEvents = Pick<EventTable, 'run_id' | 'seq' | 'events' | 'write_id'>
 
 /** A deleted run, with the number of its events. */
 export interface DeletedRun {
@@ -67,8 +67,8 @@ export interface DeletedRun {
 
 /** Counts commits in a hash chain, which is kept in the database. */
 export interface CommitChain {
-  /** Returns the link of a commit that adds events and so many runs; the last of the events carries it. */
-  linkEvents(created: number, events: readonly WrittenEvent[]): string
+  /** Returns the link of a commit that adds events and so many runs; the last row of events carries it. */
+  linkEvents(created: number, rows: readonly WrittenEvents[]): string
   /** Returns the statement that records a commit that deletes runs, to be sent right before it. */
   linkDeleted(deleted: readonly DeletedRun[]): Statement
   /** The commit has happened. */

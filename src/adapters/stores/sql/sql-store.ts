@@ -21,7 +21,7 @@ import { loadValues } from './rows/load-values.ts'
 import {
   toAsk,
   toAudit,
-  toEvent,
+  toEvents,
   toHead,
   toMessage,
   toNode,
@@ -48,7 +48,7 @@ import type {
   SnapshotTable,
 } from './tables.ts'
 import { writeBatch } from './write/write-batch.ts'
-import { encodeEvents, type Write, type WriteResult } from './writes.ts'
+import { encodeEvents, mostPacked, type Write, type WriteResult } from './writes.ts'
 
 export function createSqlStore(driver: SqlDriver): Store {
   const { builder, dialect, hot, recent, listeners, ledger = false } = driver
@@ -77,12 +77,7 @@ export function createSqlStore(driver: SqlDriver): Store {
     read: async (runId, after, limit = defaultLimits.events) =>
       // With several writers the database may have more.
       (hot && closing === undefined ? tails.read(runId, after, limit) : undefined) ??
-      queryByKey<EventTable, ReturnType<typeof toEvent>>(
-        driver,
-        reads,
-        reads.events({ runId, after, limit }),
-        toEvent,
-      ),
+      readEvents(driver, reads, { runId, after, limit }),
     readRecent(runId, after, limit = defaultLimits.events) {
       const events = closing === undefined ? tails.read(runId, after, limit) : undefined
       return events === undefined || events.length === 0 ? undefined : events
@@ -304,16 +299,25 @@ async function readAll(driver: SqlDriver, reads: ReadStatements, runId: string):
   const events: JournalEvent[] = []
   const limit = defaultLimits.events
   for (let isMore = true; isMore; ) {
-    const page = await queryByKey<EventTable, JournalEvent>(
-      driver,
-      reads,
-      reads.events({ runId, after: events.length, limit }),
-      toEvent,
-    )
+    const page = await readEvents(driver, reads, { runId, after: events.length, limit })
     for (const event of page) events.push(event)
     isMore = page.length === limit
   }
   return events
+}
+
+/** Returns events of a run after a sequence number. Numbers have no gaps, so a limit is a range of them. */
+async function readEvents(
+  { run, runByKey = run }: SqlDriver,
+  reads: ReadStatements,
+  { runId, after, limit }: { readonly runId: string; readonly after: number; readonly limit: number },
+): Promise<JournalEvent[]> {
+  // The last row of the range may end with events behind it.
+  const before = after + limit + mostPacked
+  const rows = await runByKey(() =>
+    readRows<EventTable, JournalEvent[]>(reads, reads.events({ runId, after, before }), toEvents),
+  )
+  return rows.flat().filter(({ seq }) => seq > after && seq <= after + limit)
 }
 
 /** Returns the rows of a query, with the large values that they refer to. */

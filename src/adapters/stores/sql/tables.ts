@@ -56,9 +56,13 @@ export interface RunTable {
   placement: string | null
 }
 
+/** One event, or several events of one append in a row (`writes.ts`). */
 export interface EventTable {
   run_id: string
+  /** Of the last event in the row. */
   seq: number
+  /** Number of events in the row. */
+  events: number
   type: string
   version: number
   at: number

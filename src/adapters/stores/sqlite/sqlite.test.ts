@@ -310,6 +310,22 @@ describe('a SQLite file', () => {
     await store.close()
   })
 
+  it('reads any part of a journal from the file, in which several events share a row', async () => {
+    const path = newPath()
+    const first = await openSqliteStore({ path })
+    await first.create(newRun('r', { events: [startEvent(), logEvent(1), logEvent(2)] }))
+    const events = Array.from({ length: 150 }, (_, value) => logEvent(value))
+    await first.append({ runId: 'r', expectedSeq: 3, events, head: runningHead })
+    const all = await first.read('r', 0)
+    await first.close()
+    expect(query(path, 'select seq, events from flex_events order by seq').length).toBe(5)
+    const store = await openSqliteStore({ path })
+    for (const after of [0, 1, 2, 3, 40, 66, 67, 68, 152, 153])
+      for (const limit of [1, 2, 63, 64, 65, 200])
+        expect(await store.read('r', after, limit)).toEqual(all.slice(after, after + limit))
+    await store.close()
+  })
+
   it('keeps rows of spans only for what health figures count, and gives all of them', async () => {
     const path = newPath()
     const store = await openSqliteStore({ path })
@@ -406,6 +422,9 @@ describe('a SQLite file', () => {
 /** The tables as they were before a migration, and before those after it. */
 /** The table as the first migration made it, with one row per node. */
 function undoOperationsAudit(path: string): void {
+  query(path, 'alter table flex_events drop column events')
+  query(path, 'alter table flex_runs drop column nodes_seq')
+  query(path, `delete from proviso_migrations where name = '0015_packed_events'`)
   query(path, 'drop index flex_runs_priority')
   for (const name of ['priority', 'placement']) query(path, `alter table flex_runs drop column ${name}`)
   query(path, `delete from proviso_migrations where name = '0014_placement'`)

@@ -111,6 +111,7 @@ export function listMigrations(dialect: SqlDialect): Record<string, Migration> {
     '0012_run_costs': migration(addRunCosts),
     '0013_cost_index': migration(indexRunCosts),
     '0014_placement': migration(addPlacement),
+    '0015_packed_events': migration(packEvents),
   }
 }
 
@@ -321,4 +322,16 @@ async function addPlacement(db: Kysely<unknown>): Promise<void> {
     .columns(['priority', 'due_at', 'run_id'])
     .where(sql<boolean>`priority <> 0 and due_at is not null`)
     .execute()
+}
+
+/**
+ * A row of the journal may have several events, and the rows of nodes may be older than the events of a run under way: see
+ * `writes.ts` and `lagging-nodes.ts`. Earlier rows have one event each, and no rows of nodes are older.
+ */
+async function packEvents(db: Kysely<unknown>): Promise<void> {
+  await db.schema
+    .alterTable('flex_events')
+    .addColumn('events', number, (column) => column.notNull().defaultTo(1))
+    .execute()
+  await db.schema.alterTable('flex_runs').addColumn('nodes_seq', number).execute()
 }

@@ -27,6 +27,7 @@ import type {
   RunTable,
   SnapshotTable,
 } from '../tables.ts'
+import { type PackedEvent, packedType } from '../writes.ts'
 
 /** Texts of large values by hash, loaded beforehand. */
 export type Values = ReadonlyMap<string, string>
@@ -103,7 +104,30 @@ export function toHead(row: RunTable): StoredHead {
   }
 }
 
-export function toEvent(row: EventTable, values: Values): JournalEvent {
+/** The events of a row, which has one or several (`writes.ts`). */
+export function toEvents(row: EventTable, values: Values): JournalEvent[] {
+  if (row.type !== packedType) return [toEvent(row, values)]
+  // What `eventRows` wrote.
+  const packed = decode(row.payload, values) as unknown as readonly PackedEvent[]
+  const before = row.seq - packed.length
+  return packed.map(([type, payload, nodeId, other], index) => {
+    // Member by member: this runs for every event.
+    const event: Record<string, unknown> = {
+      type,
+      version: other?.version ?? row.version,
+      at: other?.at ?? row.at,
+      planVersion: other?.planVersion ?? row.plan_version,
+      payload,
+      runId: row.run_id,
+      seq: before + index + 1,
+    }
+    if (nodeId !== undefined && nodeId !== null) event['nodeId'] = nodeId
+    if (other?.message !== undefined) event['message'] = other.message
+    return upcast(event as unknown as WrittenEvent)
+  })
+}
+
+function toEvent(row: EventTable, values: Values): JournalEvent {
   return upcast({
     // Only this module writes the column, from events.
     type: row.type as WrittenEvent['type'],

@@ -34,6 +34,7 @@ export const columns = {
   flex_events: [
     'run_id',
     'seq',
+    'events',
     'type',
     'version',
     'at',
@@ -168,6 +169,7 @@ export const alike = {
 /** Columns that hold numbers; the others hold text. */
 export const numberColumns: ReadonlySet<string> = new Set([
   'seq',
+  'events',
   'version',
   'at',
   'timestamp',

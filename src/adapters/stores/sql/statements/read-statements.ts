@@ -19,14 +19,15 @@ export function createReadStatements(db: Kysely<Tables>, templates: Templates) {
       db.selectFrom('flex_runs').selectAll().where('run_id', '=', param('runId')),
     ),
 
-    events: templates.query<{ runId: string; after: number; limit: number }>((param) =>
+    /** Rows whose last event is after one and before the other. */
+    events: templates.query<{ runId: string; after: number; before: number }>((param) =>
       db
         .selectFrom('flex_events')
         .selectAll()
         .where('run_id', '=', param('runId'))
         .where('seq', '>', param('after'))
-        .orderBy('seq')
-        .limit(param('limit')),
+        .where('seq', '<', param('before'))
+        .orderBy('seq'),
     ),
 
     values: templates.list<object, string>((_, hashes) =>

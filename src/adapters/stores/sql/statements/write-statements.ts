@@ -111,13 +111,15 @@ function createHeadStatements(db: Kysely<Tables>, dialect: SqlDialect, templates
 /** Statements on events and on the large values that they refer to. */
 function createJournalStatements(db: Kysely<Tables>, dialect: SqlDialect, templates: Templates) {
   return {
-    /** Returns the id of the append that wrote an event: whether an append without an answer has happened. */
+    /** Returns the id of the append that wrote an event: whether an append without an answer has happened. The event may not be the last of its row. */
     writeIdAt: templates.one<{ runId: string; seq: number }>((param) =>
       db
         .selectFrom('flex_events')
         .select('write_id')
         .where('run_id', '=', param('runId'))
-        .where('seq', '=', param('seq')),
+        .where('seq', '>=', param('seq'))
+        .orderBy('seq')
+        .limit(1),
     ),
 
     insertEvents: templates.rows(columns.flex_events, alike.flex_events, (placeholders) =>

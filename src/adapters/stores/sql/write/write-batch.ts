@@ -27,7 +27,7 @@ import type { ReadStatements } from '../statements/read-statements.ts'
 import type { LockedRow, WriteStatements } from '../statements/write-statements.ts'
 import { askAll, type Statement, type Steps } from '../steps.ts'
 import type { RunTable } from '../tables.ts'
-import { eventRow, type Write, type WriteResult } from '../writes.ts'
+import { eventRows, type Write, type WriteResult } from '../writes.ts'
 import { changeStatements } from './change-statements.ts'
 import { type OpenRun, projectRuns } from './project-runs.ts'
 import { type RowsBefore, rowsBefore, selectsBefore } from './rows-before.ts'
@@ -307,10 +307,7 @@ function accept(
   run.head = head
   run.touched = true
   for (const event of numbered(runId, after, events)) run.events.push(event)
-  for (const [index, event] of events.entries()) {
-    const payload = encoded.texts[index] ?? 'null'
-    run.rows.push(eventRow(event, { runId, seq: after + index + 1, payload, writeId }))
-  }
+  for (const row of eventRows(events, encoded.texts, { runId, after, writeId })) run.rows.push(row)
   for (const [hash, body] of encoded.values) run.values.set(hash, body)
   const { documents = [] } = write.kind === 'create' ? write.run : write.append
   for (const document of documents)

@@ -3,11 +3,11 @@
  * the file has after it, and a hash over the previous hash and the names of what was written. The anchor (`anchor.ts`) keeps
  * the newest link outside of the file, so that commits that vanish from the file are noticed.
  *
- * The link is a column of the commit's last event: a table of its own would be one more page to write per commit. Commits
+ * The link is a column of the commit's last row of events: a table of its own would be one more page to write per commit. Commits
  * without events, which delete runs, are rows of `proviso_commits`.
  */
 import { hash, randomBytes } from 'node:crypto'
-import type { CommitChain, DeletedRun, WrittenEvent } from '../../sql/sql-driver.ts'
+import type { CommitChain, DeletedRun, WrittenEvents } from '../../sql/sql-driver.ts'
 import type { Row, Statement } from '../../sql/steps.ts'
 import type { SqliteConnection } from '../open-sqlite.ts'
 
@@ -43,11 +43,22 @@ export function createChainTable(connection: Pick<SqliteConnection, 'execute'>, 
   if (!columns.some(({ name }) => name === 'link'))
     connection.execute('alter table flex_events add column link text')
   if (connection.execute(`select n from ${table} limit 1`).length > 0) return
+  const { runs, events } = countAll(connection)
   connection.execute(
     `insert into ${table} (n, at, runs, events, head)
-     values (0, ?, (select count(*) from flex_runs), (select count(*) from flex_events), ?)`,
-    [now, randomBytes(32).toString('hex')],
+     values (0, ?, ?, ?, ?)`,
+    [now, runs, events, randomBytes(32).toString('hex')],
   )
+}
+
+/** Counts runs and events in the file. A row of the journal has one event or several; files of earlier versions have one each. */
+export function countAll({ execute }: Pick<SqliteConnection, 'execute'>): { runs: number; events: number } {
+  const columns = execute(`select name from pragma_table_info('flex_events')`)
+  const events = columns.some(({ name }) => name === 'events') ? 'coalesce(sum(events), 0)' : 'count(*)'
+  const [row] = execute(
+    `select (select count(*) from flex_runs) as runs, (select ${events} from flex_events) as events`,
+  )
+  return { runs: Number(row?.['runs']), events: Number(row?.['events']) }
 }
 
 export interface SqliteChain extends CommitChain {
@@ -97,16 +108,17 @@ export function createChain(connection: Pick<SqliteConnection, 'execute'>, now: 
   }
 }
 
-function addEvents(last: Commit, created: number, rows: readonly WrittenEvent[], at: number): LinkedCommit {
+function addEvents(last: Commit, created: number, rows: readonly WrittenEvents[], at: number): LinkedCommit {
   const changed: Record<string, number> = Object.create(null)
   let names = last.head
-  for (const { run_id, seq, write_id } of rows) {
+  let count = last.events
+  for (const { run_id, seq, events, write_id } of rows) {
     // The name of a write is unique: two different commits never have the same names.
     if (changed[run_id] === undefined) names += `\n${seq} ${write_id} ${run_id}`
     changed[run_id] = seq
+    count += events
   }
-  const runs = last.runs + created
-  return { n: last.n + 1, at, runs, events: last.events + rows.length, head: toHead(names), changed }
+  return { n: last.n + 1, at, runs: last.runs + created, events: count, head: toHead(names), changed }
 }
 
 function subtractRuns(last: Commit, deleted: readonly DeletedRun[], at: number): LinkedCommit {

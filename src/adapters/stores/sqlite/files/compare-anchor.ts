@@ -2,7 +2,7 @@
 import type { AnchorCheck, AnchorProblem } from '../../../../domain/ports/store.ts'
 import type { SqliteConnection } from '../open-sqlite.ts'
 import type { AnchorContent } from './anchor.ts'
-import { readChain, readCommit, type StoredChain } from './commit-chain.ts'
+import { countAll, readChain, readCommit, type StoredChain } from './commit-chain.ts'
 
 type Reader = Pick<SqliteConnection, 'execute'>
 
@@ -73,16 +73,13 @@ function findLostRuns({ lines }: AnchorContent, after: number, reader: Reader): 
 
 /**
  * Compares the number of runs and events in the file with the chain: finds rows that vanished from the middle. Reads the
- * whole index of both tables.
+ * whole journal.
  */
 export function compareCounts(reader: Reader): AnchorProblem[] {
   const chain = readChain(reader)
   if (chain === undefined) return []
   const { runs, events, n } = chain.newest
-  const [row] = reader.execute(
-    'select (select count(*) from flex_runs) as runs, (select count(*) from flex_events) as events',
-  )
-  const found = { runs: Number(row?.['runs']), events: Number(row?.['events']) }
+  const found = countAll(reader)
   // More are in order: a version that keeps no chain may have written them.
   if (found.runs >= runs && found.events >= events) return []
   return [

@@ -24,7 +24,7 @@ import type {
 } from '../../shared/operation-types.ts'
 import { getThreadDriver, openWith } from '../drivers/drivers.ts'
 import { type AnchorContent, getFileMode, readAnchor, setAnchorAside, toAnchorPath } from '../files/anchor.ts'
-import { readChain } from '../files/commit-chain.ts'
+import { countAll, readChain } from '../files/commit-chain.ts'
 import { lockWriter, openSqliteStore } from '../sqlite.ts'
 import { parseSqliteAddress, type SqliteFile } from '../sqlite-address.ts'
 import { acceptLoss } from './accept-loss.ts'
@@ -127,9 +127,6 @@ async function describeCopy({ path: copy, driver }: SqliteFile): Promise<BackupM
         `The copy of the database is damaged: ${String(check?.['integrity_check'])}`,
       )
     const chain = readChain(connection)
-    const [row] = connection.execute(
-      'select (select count(*) from flex_runs) as runs, (select count(*) from flex_events) as events',
-    )
     return {
       format: 'proviso-backup',
       version: 1,
@@ -137,8 +134,7 @@ async function describeCopy({ path: copy, driver }: SqliteFile): Promise<BackupM
       createdAt: new Date().toISOString(),
       bytes: statSync(copy).size,
       sha256: await hashFile(copy),
-      runs: Number(row?.['runs']),
-      events: Number(row?.['events']),
+      ...countAll(connection),
       ...(chain && { storeId: chain.storeId, commit: chain.newest.n, head: chain.newest.head }),
     }
   } finally {
