@@ -55,7 +55,7 @@ const anyEvent: fc.Arbitrary<NewEvent> = fc.oneof(
     ),
 )
 
-it('come back as they were, whatever shares a row', () => {
+it('come back as they were, alone or together in a row', () => {
   fc.assert(
     fc.property(fc.array(anyEvent, { maxLength: 150, size: 'max' }), (events) => {
       const { rows, values } = toRows(events)
