@@ -36,9 +36,8 @@ import {
   refusal,
   released,
   type StoredHead,
-  withoutAbsent,
 } from '../projections/heads.ts'
-import type { StoredNode, StoredSpan } from '../projections/node-steps.ts'
+import { publicNode, type StoredNode, type StoredSpan } from '../projections/node-steps.ts'
 import { project, rowKey } from '../projections/projections.ts'
 import { readSpanHealth, sampleRuns } from '../projections/span-health.ts'
 import {
@@ -418,7 +417,7 @@ function createRunReader(state: MemoryState): RunReader {
     async nodes(runId) {
       return [...(findRun(state, runId)?.nodes.values() ?? [])]
         .sort((one, other) => one.position - other.position || order(one.nodeId, other.nodeId))
-        .map(({ position: _, attemptStartedAt: __, signals: ___, ...row }) => withoutAbsent(row))
+        .map(publicNode)
     },
 
     snapshots: async (runId) => [...(findRun(state, runId)?.snapshots ?? [])],

@@ -9,6 +9,7 @@ import {
 } from '../../../domain/event/health-attributes.ts'
 import type { EventType, JournalEvent, NewEvent } from '../../../domain/event.ts'
 import type { NodeRow, SpanRow } from '../../../domain/ports/store.ts'
+import { withoutAbsent } from './heads.ts'
 
 /** A node's row as stores keep it; an absent member may be there as `undefined`. */
 export interface StoredNode extends NodeRow {
@@ -18,6 +19,11 @@ export interface StoredNode extends NodeRow {
   readonly attemptStartedAt?: number
   /** What the trace of the attempt under way has said so far, for its span. */
   readonly signals?: HealthAttributes
+}
+
+/** The row as readers get it. */
+export function publicNode({ position: _, attemptStartedAt: __, signals: ___, ...row }: StoredNode): NodeRow {
+  return withoutAbsent(row)
 }
 
 /** New members of a row; `undefined` takes one away. */

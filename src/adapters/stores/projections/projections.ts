@@ -28,7 +28,7 @@ import {
   toSpan,
 } from './node-steps.ts'
 
-interface ProjectedRun {
+export interface ProjectedRun {
   readonly runId: string
   readonly tenant: string
   readonly schemaHash: string
@@ -59,6 +59,11 @@ export interface Changes {
   output?: OutputRow
   /** The plan in force after the append, if it changed. */
   plan?: PlanView
+}
+
+/** The changed rows of nodes, in the order in which they are written. */
+export function listNodeChanges({ olderNodes, nodes }: Changes): StoredNode[] {
+  return [...olderNodes, ...nodes.values()]
 }
 
 /** The rows that `project` reads, so that a database store can fetch them first. */

@@ -9,17 +9,36 @@ import type { PlanView } from '../../../domain/plan/progress.ts'
 import type { AskRow } from '../../../domain/ports/store.ts'
 import type { HeadCore } from '../projections/heads.ts'
 import type { StoredNode } from '../projections/node-steps.ts'
-import type { Before, Changes } from '../projections/projections.ts'
+import { type Before, type Changes, listNodeChanges, rowKey } from '../projections/projections.ts'
 
-interface HotRun extends Before {
+export interface HotRun extends Before {
   readonly head: HeadCore
+  readonly lag: Lag
+}
+
+/** How far the rows of nodes are behind the events (`rows/lagging-nodes.ts`). */
+export interface Lag {
+  /** The last event that the rows contain. */
+  readonly seq: number
+  /** Rows that have changed since. */
+  readonly rows: readonly StoredNode[]
+}
+
+/** What a commit wrote of a run. */
+export interface Written {
+  readonly head: HeadCore
+  readonly changes: Changes
+  /** The run is known from this commit on. */
+  readonly begins: boolean
+  /** The last event that its rows of nodes contain; `undefined`: all. */
+  readonly nodesSeq: number | undefined
 }
 
 /** Write-through cache of active runs. A run is cached from its creation until it is released or over. */
 export interface HotRuns {
   get(runId: string): HotRun | undefined
-  /** After a commit: what was written; a run that begins with it is known from there on. */
-  wrote(head: HeadCore, changes: Changes, begins: boolean): void
+  /** After a commit. */
+  wrote(written: Written): void
   /** Their leases were prolonged. */
   renewed(runIds: Iterable<string>, leaseUntil: number): void
   /** Invalidates runs that were changed otherwise, or whose state is unknown. */
@@ -32,6 +51,9 @@ interface Kept {
   readonly nodes: Map<string, StoredNode>
   readonly asks: Map<string, AskRow>
   plan: PlanView | undefined
+  nodesSeq: number
+  /** Rows of nodes that are not written yet, by version and node. */
+  readonly unwritten: Map<string, StoredNode>
 }
 
 /** By default more runs than a server streams at once: reading the rows of a run back costs as much as writing them. */
@@ -43,6 +65,9 @@ export function createHotRuns(most = 4_000): HotRuns {
       return (
         run && {
           head: run.head,
+          get lag() {
+            return { seq: run.nodesSeq, rows: [...run.unwritten.values()] }
+          },
           node: (nodeId) => run.nodes.get(nodeId),
           ask: (requestId) => run.asks.get(requestId),
           plan: () => run.plan,
@@ -50,17 +75,19 @@ export function createHotRuns(most = 4_000): HotRuns {
       )
     },
 
-    wrote(head, changes, begins) {
+    wrote({ head, changes, begins, nodesSeq }) {
       const { runId } = head
       // The run is released: only the database has it.
       if (head.owner === undefined) return void runs.delete(runId)
-      const run: Kept | undefined =
-        runs.get(runId) ?? (begins ? { head, nodes: new Map(), asks: new Map(), plan: undefined } : undefined)
+      const run: Kept | undefined = runs.get(runId) ?? (begins ? beginRun(head) : undefined)
       if (run === undefined) return
       run.head = head
       for (const [nodeId, node] of changes.nodes) run.nodes.set(nodeId, node)
       for (const [requestId, ask] of changes.asks) run.asks.set(requestId, ask)
       if (changes.plan !== undefined) run.plan = changes.plan
+      if (nodesSeq === undefined) run.unwritten.clear()
+      else for (const row of listNodeChanges(changes)) run.unwritten.set(rowKey(row), row)
+      run.nodesSeq = nodesSeq ?? head.seq
       runs.set(runId, run)
       const [oldest] = runs.keys()
       if (runs.size > most && oldest !== undefined) runs.delete(oldest)
@@ -77,6 +104,17 @@ export function createHotRuns(most = 4_000): HotRuns {
       if (runIds === undefined) runs.clear()
       else for (const runId of runIds) runs.delete(runId)
     },
+  }
+}
+
+function beginRun(head: HeadCore): Kept {
+  return {
+    head,
+    nodes: new Map(),
+    asks: new Map(),
+    plan: undefined,
+    nodesSeq: 0,
+    unwritten: new Map(),
   }
 }
 

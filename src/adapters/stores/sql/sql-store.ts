@@ -18,13 +18,13 @@ import type { TransactionEnds } from './operations.ts'
 import { createPrune } from './prune.ts'
 import { createReplaceReferences } from './reseal/reseal.ts'
 import { loadValues } from './rows/load-values.ts'
+import { readNodes } from './rows/read-nodes.ts'
 import {
   toAsk,
   toAudit,
   toEvents,
   toHead,
   toMessage,
-  toNode,
   toOutput,
   toSnapshot,
   type Values,
@@ -42,7 +42,6 @@ import type {
   AuditTable,
   EventTable,
   MessageTable,
-  NodeTable,
   OutputTable,
   RunTable,
   SnapshotTable,
@@ -277,7 +276,7 @@ function createRunReader(driver: SqlDriver, reads: ReadStatements): RunReader {
     asks: (query) => rows<AskTable, ReturnType<typeof toAsk>>(reads.asks(query), toAsk),
     ask: async (requestId) =>
       (await rows<AskTable, ReturnType<typeof toAsk>>(reads.ask({ requestId }), toAsk))[0],
-    nodes: (runId) => rows<NodeTable, ReturnType<typeof toNode>>(reads.nodes({ runId }), toNode),
+    nodes: (runId) => driver.run(() => readNodes(runId, reads)),
     snapshots: (runId) =>
       rows<SnapshotTable, ReturnType<typeof toSnapshot>>(reads.snapshots({ runId }), toSnapshot),
     output: async (runId) =>

@@ -54,6 +54,8 @@ export interface RunTable {
   /** See `placement.ts`. */
   priority: number
   placement: string | null
+  /** The last event that the rows of nodes contain; null: they contain all (`rows/lagging-nodes.ts`). */
+  nodes_seq: number | null
 }
 
 /** One event, or several events of one append in a row (`writes.ts`). */

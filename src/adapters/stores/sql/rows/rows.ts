@@ -54,7 +54,9 @@ export function changeRow(head: HeadCore) {
   }
 }
 
-export function headRow(head: StoredHead): Omit<RunTable, 'persona' | 'variant_policy' | 'claim_id'> {
+export function headRow(
+  head: StoredHead,
+): Omit<RunTable, 'persona' | 'variant_policy' | 'claim_id' | 'nodes_seq'> {
   return {
     tenant: head.tenant,
     created_at: head.createdAt,
@@ -164,7 +166,7 @@ export function nodeRow(node: StoredNode, encode: Encode): NodeTable {
   }
 }
 
-export function toNode(row: NodeTable, values: Values): NodeRow {
+function toNode(row: NodeTable, values: Values): NodeRow {
   return {
     runId: row.run_id,
     nodeId: row.node_id,

@@ -30,6 +30,7 @@ export const columns = {
     'claim_id',
     'priority',
     'placement',
+    'nodes_seq',
   ],
   flex_events: [
     'run_id',
@@ -192,6 +193,7 @@ export const numberColumns: ReadonlySet<string> = new Set([
   'lease_epoch',
   'lease_until',
   'priority',
+  'nodes_seq',
   'repair_calls',
   'repair_input_tokens',
   'repair_output_tokens',

@@ -43,6 +43,24 @@ export function createReadStatements(db: Kysely<Tables>, templates: Templates) {
         .orderBy('node_id'),
     ),
 
+    /** The run with each of its nodes, read at one moment; a run without rows of nodes is one row. */
+    nodesOfRun: templates.query<{ runId: string }>((param) =>
+      db
+        .selectFrom('flex_runs')
+        .leftJoin('flex_plan_nodes', 'flex_plan_nodes.run_id', 'flex_runs.run_id')
+        .selectAll('flex_plan_nodes')
+        .select([
+          'flex_runs.run_id as id',
+          'flex_runs.tenant',
+          'flex_runs.created_at',
+          'flex_runs.schema_hash',
+          'flex_runs.nodes_seq',
+        ])
+        .where('flex_runs.run_id', '=', param('runId'))
+        .orderBy('flex_plan_nodes.position')
+        .orderBy('flex_plan_nodes.node_id'),
+    ),
+
     output: templates.one<{ runId: string }>((param) =>
       db.selectFrom('flex_run_outputs').selectAll().where('run_id', '=', param('runId')),
     ),

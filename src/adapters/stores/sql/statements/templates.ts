@@ -65,7 +65,7 @@ export function createTemplates(prefix: string, lists?: DialectLists): Templates
             { length: size },
             (_, index) => new Placeholder('#', index) as never,
           )
-          template = compile(build(param, placeholders), size === 1)
+          template = compile(build(param, placeholders))
           // Longer lists are rare and their statements large: not worth remembering.
           if (size <= largest) bySize.set(size, template)
         }

@@ -21,6 +21,7 @@ const progressColumns = [
   'observed_satisfaction',
   'cost_usd',
   'tokens',
+  'nodes_seq',
 ] as const satisfies readonly (keyof RunTable)[]
 
 /** The columns of a head that an append can change. */

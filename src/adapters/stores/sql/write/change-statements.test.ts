@@ -4,7 +4,7 @@ import { numbered } from '../../../../domain/event/numbered.ts'
 import type { NewEvent } from '../../../../domain/event.ts'
 import { newRun, planEvent, sampleAsk, sampleEvent, startEvent } from '../../../../testing/stores/sample.ts'
 import { firstHead } from '../../projections/heads.ts'
-import { project } from '../../projections/projections.ts'
+import { listNodeChanges, project } from '../../projections/projections.ts'
 import { openLibsql } from '../../sqlite/drivers/libsql.ts'
 import { sqliteBuilder } from '../../sqlite/open-sqlite.ts'
 import { sqliteDialect } from '../dialects/sqlite-dialect.ts'
@@ -20,6 +20,7 @@ function written(events: readonly NewEvent[]): string[] {
   const head = firstHead(newRun('r', { events }), 1)
   const journal = numbered('r', 0, events)
   const none = { node: () => undefined, ask: () => undefined, plan: () => undefined }
+  const changes = project(head, journal, none)
   const run = {
     head,
     stored: head,
@@ -29,10 +30,12 @@ function written(events: readonly NewEvent[]): string[] {
     rows: [],
     values: new Map(),
     documents: [],
+    nodes: listNodeChanges(changes),
+    nodesSeq: undefined,
   }
   const statements = createWriteStatements(sqliteBuilder<Tables>(connection), sqliteDialect)
   const commit = { sql: 'commit', parameters: [] }
-  const steps = changeStatements([run], [project(head, journal, none)], { statements, commit })
+  const steps = changeStatements([run], [changes], { statements, commit })
   const step = steps.next()
   if (step.done) throw new Error('Nothing was written')
   return step.value.flatMap(({ sql }) => /insert into "(\w+)"/.exec(sql)?.[1] ?? [])

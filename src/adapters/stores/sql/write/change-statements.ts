@@ -35,8 +35,8 @@ export function* changeStatements(
   const events = linkLast(touched, chain)
   const changed = touched.filter((run) => run.head !== run.stored)
   const writes = [
-    ...statements.updateProgress(changed.filter(isHeldAlike).map(({ head }) => changeRow(head))),
-    ...statements.updateHeads(changed.filter((run) => !isHeldAlike(run)).map(({ head }) => changeRow(head))),
+    ...statements.updateProgress(changed.filter(isHeldAlike).map(toChange)),
+    ...statements.updateHeads(changed.filter((run) => !isHeldAlike(run)).map(toChange)),
     ...statements.removePlacement(
       touched
         .filter((run) => givesUpPlacement(run.events))
@@ -70,6 +70,10 @@ function linkLast(touched: readonly OpenRun[], chain: CommitChain | undefined): 
   return events
 }
 
+function toChange({ head, nodesSeq }: OpenRun) {
+  return { ...changeRow(head), nodes_seq: nodesSeq ?? null }
+}
+
 /** Whether an append leaves the holder and the due time of a run as they are in its row. */
 function isHeldAlike({ head, stored }: Pick<OpenRun, 'head' | 'stored'>): boolean {
   return head.owner === stored.owner && head.leaseUntil === stored.leaseUntil && dueAt(head) === dueAt(stored)
@@ -85,9 +89,7 @@ function toRows(run: OpenRun, changes: Changes | undefined) {
   }
   const text = (value: unknown) => kept(encode(value))
   return {
-    nodes: [...(changes?.olderNodes ?? []), ...(changes?.nodes.values() ?? [])].map((node) =>
-      nodeRow(node, text),
-    ),
+    nodes: run.nodes.map((node) => nodeRow(node, text)),
     snapshots: (changes?.snapshots ?? []).map((row) => snapshotRow(row, text, kept(encodeOnce(row.plan)))),
     outputs: changes?.output ? [outputRow(changes.output, text)] : [],
     asks: [...(changes?.asks.values() ?? [])].map((row) => askRow(row, text)),

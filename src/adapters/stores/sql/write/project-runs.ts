@@ -2,6 +2,7 @@
 import type { JournalEvent } from '../../../../domain/event.ts'
 import type { PlanView } from '../../../../domain/plan/progress.ts'
 import type { HeadCore } from '../../projections/heads.ts'
+import type { StoredNode } from '../../projections/node-steps.ts'
 import { type Before, type Changes, project } from '../../projections/projections.ts'
 import { decode } from '../../shared/codec.ts'
 import { loadValues } from '../rows/load-values.ts'
@@ -24,6 +25,10 @@ export interface OpenRun {
   readonly rows: EventTable[]
   /** Large values of its new events and rows. */
   readonly values: Map<string, string>
+  /** The rows of nodes that are written; none if they lag behind the events. */
+  nodes: readonly StoredNode[]
+  /** The last event that the rows of nodes contain; `undefined`: all. */
+  nodesSeq: number | undefined
   /** Added with the events. */
   readonly documents: DocumentChange[]
 }
@@ -35,19 +40,14 @@ interface RowsOfRuns {
   readonly kept: ReadonlyMap<string, Before>
 }
 
-const nothing: Before = { node: () => undefined, ask: () => undefined, plan: () => undefined }
+export const nothing: Before = { node: () => undefined, ask: () => undefined, plan: () => undefined }
 
 export function* projectRuns(
   runs: readonly OpenRun[],
   { before, kept }: RowsOfRuns,
   reads: Pick<ReadStatements, 'values'>,
 ): Steps<Changes[]> {
-  const rows = [...before.values()].flatMap(({ nodes, asks, plan }) => [
-    ...nodes.values(),
-    ...asks.values(),
-    ...(plan === undefined ? [] : [{ plan }]),
-  ])
-  const values = yield* loadValues(rows, reads)
+  const values = yield* loadValues([...before.values()].flatMap(listRows), reads)
   return runs.map((run) => {
     const { runId } = run.head
     const found = before.get(runId)
@@ -56,7 +56,13 @@ export function* projectRuns(
   })
 }
 
-function readBefore({ nodes, asks, plan }: RowsBefore, values: Values): Before {
+export function listRows(rows: RowsBefore | undefined): object[] {
+  if (rows === undefined) return []
+  const { nodes, asks, plan } = rows
+  return [...nodes.values(), ...asks.values(), ...(plan === undefined ? [] : [{ plan }])]
+}
+
+export function readBefore({ nodes, asks, plan }: RowsBefore, values: Values): Before {
   return {
     node: (nodeId) => mapped(nodes.get(nodeId), (row) => toStoredNode(row, values)),
     ask: (requestId) => mapped(asks.get(requestId), (row) => toAsk(row, values)),

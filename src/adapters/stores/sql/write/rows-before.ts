@@ -24,11 +24,17 @@ interface Context {
   readonly reads: Pick<ReadStatements, 'nodes'>
 }
 
-export function selectsBefore(runId: string, events: readonly NewEvent[], context: Context): Select[] {
+/** `everything`: all nodes and the plan, whatever the events change. */
+export function selectsBefore(
+  runId: string,
+  events: readonly NewEvent[],
+  context: Context,
+  everything = false,
+): Select[] {
   const { statements, reads } = context
   const rows: Wanted = wanted(events)
   const found: Select[] = []
-  if (rows.everything) {
+  if (everything || rows.everything) {
     found.push({ runId, take: 'nodes', statement: reads.nodes({ runId }) })
     found.push({ runId, take: 'plan', statement: statements.plan({ runId }) })
   } else {

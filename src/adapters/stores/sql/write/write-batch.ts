@@ -18,25 +18,27 @@ import {
   released,
   type StoredHead,
 } from '../../projections/heads.ts'
-import type { Before, Changes } from '../../projections/projections.ts'
+import { type Before, type Changes, listNodeChanges } from '../../projections/projections.ts'
 import { documentRow } from '../documents.ts'
-import type { HotRuns } from '../hot-runs.ts'
-import { headRow, toCore } from '../rows/rows.ts'
+import type { HotRuns, Lag } from '../hot-runs.ts'
+import { catchUp, mayLag, withChanges } from '../rows/lagging-nodes.ts'
+import { loadValues } from '../rows/load-values.ts'
+import { headRow, toCore, toEvents } from '../rows/rows.ts'
 import type { CommitChain } from '../sql-driver.ts'
 import type { ReadStatements } from '../statements/read-statements.ts'
 import type { LockedRow, WriteStatements } from '../statements/write-statements.ts'
 import { askAll, type Statement, type Steps } from '../steps.ts'
-import type { RunTable } from '../tables.ts'
+import type { EventTable, RunTable } from '../tables.ts'
 import { eventRows, type Write, type WriteResult } from '../writes.ts'
 import { changeStatements } from './change-statements.ts'
-import { type OpenRun, projectRuns } from './project-runs.ts'
+import { listRows, nothing, type OpenRun, projectRuns, readBefore } from './project-runs.ts'
 import { type RowsBefore, rowsBefore, selectsBefore } from './rows-before.ts'
 
 interface BatchContext {
   readonly begin: Statement
   readonly commit: Statement
   readonly statements: WriteStatements
-  readonly reads: Pick<ReadStatements, 'values' | 'nodes'>
+  readonly reads: Pick<ReadStatements, 'values' | 'nodes' | 'events'>
   /** The time, for databases without their own clock. */
   readonly now: number
   readonly again: boolean
@@ -54,20 +56,24 @@ type Create = Extract<Write, { kind: 'create' }>
 
 export function* writeBatch(writes: readonly Write[], context: BatchContext): Steps<WriteResult[]> {
   const opened = yield* open(writes, context)
-  const { runs, results, before, now, kept } = opened
+  const { runs, results, before, now, kept, first } = opened
   yield* createRuns(writes, opened, context)
   for (const write of writes) {
     if (!results.has(write)) results.set(write, judge(write, runs.get(write.runId), now))
   }
   const touched = [...runs.values()].filter((run) => run.touched)
   const changes = yield* projectRuns(touched, { before, kept }, context.reads)
+  const cache = context.hot ?? context.recent
+  for (const [index, run] of touched.entries())
+    settleNodes(run, changes[index] as Changes, { ...opened, cache })
   yield* changeStatements(touched, changes, context)
-  for (const [index, { head, begins }] of touched.entries())
-    (context.hot ?? context.recent)?.wrote(
-      head,
-      changes[index] as Changes,
-      begins || opened.first.has(head.runId),
-    )
+  for (const [index, run] of touched.entries())
+    cache?.wrote({
+      head: run.head,
+      changes: changes[index] as Changes,
+      begins: run.begins || first.has(run.head.runId),
+      nodesSeq: run.nodesSeq,
+    })
   return writes.map((write) => results.get(write) ?? { kind: 'missing' })
 }
 
@@ -76,8 +82,8 @@ interface Opened {
   /** What is decided already. */
   readonly results: Map<Write, WriteResult>
   readonly before: Map<string, RowsBefore>
-  /** Rows that were not read, because they are in a cache. */
-  readonly kept: Map<string, Before>
+  /** Rows that are in a cache, or follow from events. */
+  readonly kept: Map<string, Before & { readonly lag: Lag }>
   /** Runs with a start and nothing else: they have no rows yet. */
   readonly first: ReadonlySet<string>
   readonly now: number
@@ -110,7 +116,7 @@ function* open(writes: readonly Write[], context: BatchContext): Steps<Opened> {
   ]
   const headRows = locked.length > 0 ? (answers.shift() ?? []) : []
   const runs = new Map<string, OpenRun>()
-  const kept = new Map<string, Before>()
+  const kept: Opened['kept'] = new Map()
   for (const runId of events.keys()) {
     const hot = context.hot?.get(runId)
     if (!hot) continue
@@ -132,6 +138,9 @@ function* open(writes: readonly Write[], context: BatchContext): Steps<Opened> {
     before,
     context,
   )
+  for (const row of headRows as unknown as LockedRow[])
+    if (row.nodes_seq !== null && !kept.has(row.run_id))
+      kept.set(row.run_id, yield* readLagging(toCore(row), row.nodes_seq, { events, context }))
   return { runs, results, before, kept, first, now: typeof time === 'number' ? time : now }
 }
 
@@ -150,6 +159,47 @@ function* readLate(
   if (selects.length === 0) return
   const answers = yield selects.map(({ statement }) => statement)
   for (const [runId, rows] of rowsBefore(selects, answers)) before.set(runId, rows)
+}
+
+/** Reads the rows of a run that lag behind its events, and these events. */
+function* readLagging(
+  head: HeadCore,
+  nodesSeq: number,
+  {
+    events,
+    context,
+  }: { readonly events: ReadonlyMap<string, readonly NewEvent[]>; readonly context: BatchContext },
+): Steps<Before & { readonly lag: Lag }> {
+  const { runId } = head
+  const selects = selectsBefore(runId, events.get(runId) ?? [], context, true)
+  const range = { runId, after: nodesSeq, before: head.seq + 1 }
+  const [journal = [], ...answers] = yield [
+    context.reads.events(range),
+    ...selects.map(({ statement }) => statement),
+  ]
+  const rows = rowsBefore(selects, answers).get(runId)
+  const values = yield* loadValues([...journal, ...listRows(rows)], context.reads)
+  return catchUp(head, {
+    before: rows === undefined ? nothing : readBefore(rows, values),
+    nodesSeq,
+    events: (journal as unknown as EventTable[])
+      .flatMap((row) => toEvents(row, values))
+      .filter(({ seq }) => seq > nodesSeq),
+  })
+}
+
+/** Decides whether the rows of nodes are written with this commit. */
+function settleNodes(
+  run: OpenRun,
+  changes: Changes,
+  { kept, first, cache }: Pick<Opened, 'kept' | 'first'> & { readonly cache: HotRuns | undefined },
+): void {
+  const { runId } = run.head
+  const begins = run.begins || first.has(runId)
+  const isCached = begins || cache?.get(runId) !== undefined
+  const lag = kept.get(runId)?.lag ?? { seq: begins ? 0 : run.stored.seq, rows: [] }
+  if (cache !== undefined && isCached && mayLag(run.head, lag.seq)) run.nodesSeq = lag.seq
+  else run.nodes = withChanges(lag.rows, listNodeChanges(changes))
 }
 
 /**
@@ -219,7 +269,7 @@ function happened(write: Write): WriteResult {
 function* createRuns(
   writes: readonly Write[],
   { runs, results, now }: Opened,
-  { statements }: BatchContext,
+  { statements, hot, recent }: BatchContext,
 ): Steps<void> {
   const creates: Create[] = []
   const ids = new Set(runs.keys())
@@ -238,6 +288,7 @@ function* createRuns(
       creates.map((write, index) => ({
         claim_id: null,
         ...headRow(heads[index] as StoredHead),
+        nodes_seq: (hot ?? recent) !== undefined && mayLag(heads[index] as StoredHead, 0) ? 0 : null,
         ...policyColumns(readEnvelope(write)),
       })),
     ),
@@ -290,6 +341,8 @@ function openRun(head: HeadCore, begins = false): OpenRun {
     stored: head,
     begins,
     touched: false,
+    nodes: [],
+    nodesSeq: undefined,
     events: [],
     rows: [],
     values: new Map(),
