@@ -1,22 +1,29 @@
 /** How many runs a server carries at once when each is started and streamed by a client of its own, on the same machine. */
 import { loadavg } from 'node:os'
-import { ms, table } from '../lib/table.mjs'
+import { resolve } from 'node:path'
+import { median } from '../lib/measure.mjs'
+import { ms, table, times } from '../lib/table.mjs'
 import { createClient } from '../servers/client.mjs'
 import { chain, idealMs } from '../servers/plan.mjs'
 import { startServer } from '../servers/start.mjs'
 
-export async function load({ quick }) {
+/** With `--against` the folder of another built version of the package takes turns with this one, so that both have the same machine. */
+export async function load({ quick, against }) {
   // Figures of a machine that others use too say little without it.
   const [busy] = loadavg()
-  const rows = await measureLoad({
-    server: {},
-    warmUp: quick ? 200 : 1_000,
-    steps: (quick ? [100, 500] : [100, 500, 1_000]).map((concurrent) => ({
-      concurrent,
-      runs: quick ? concurrent * 2 : 2_000,
-    })),
-  })
-  return { idealMs, busy, rows }
+  const sizes = quick ? [100, 500] : [100, 500, 1_000]
+  const measure = (server, concurrent) =>
+    measureLoad({
+      server,
+      warmUp: quick ? 200 : 1_000,
+      steps: concurrent.map((size) => ({ concurrent: size, runs: quick ? size * 2 : 2_000 })),
+    })
+  if (against === undefined) return { idealMs, busy, rows: await measure({}, sizes) }
+  const versions = { against: { root: resolve(against) }, own: {} }
+  const turns = { against: [], own: [] }
+  for (let turn = 0; turn < (quick ? 1 : 5); turn++)
+    for (const [name, server] of Object.entries(versions)) turns[name].push(...(await measure(server, [500])))
+  return { idealMs, busy, turns }
 }
 
 /** Measures one server: `server` says which one, `steps` how many runs at once, and how many in all or for how many seconds. */
@@ -101,11 +108,15 @@ function percentiles(values) {
   return { p50: at(0.5), p99: at(0.99) }
 }
 
-export function showLoad({ idealMs: ideal, busy, rows }) {
+export function showLoad({ idealMs: ideal, busy, rows, turns }) {
   const both = ({ p50, p99 }) => `${ms(p50)} / ${ms(p99)}`
+  const names = { against: 'the other version', own: 'this version' }
+  const named = turns
+    ? Object.entries(turns).flatMap(([name, found]) => found.map((row) => [names[name], row]))
+    : rows.map((row) => [row.concurrent, row])
   const figures = table(
     [
-      'runs with streams at once',
+      turns ? '500 at once, turns in order' : 'runs with streams at once',
       'runs/s',
       'events/s',
       'accepted (p50 / p99)',
@@ -115,8 +126,8 @@ export function showLoad({ idealMs: ideal, busy, rows }) {
       'gaps',
       'unfinished',
     ],
-    rows.map((row) => [
-      row.concurrent,
+    named.map(([name, row]) => [
+      name,
       row.runsPerSecond.toFixed(0),
       row.eventsPerSecond.toFixed(0),
       both(row.accept),
@@ -127,5 +138,14 @@ export function showLoad({ idealMs: ideal, busy, rows }) {
       row.unfinished,
     ]),
   )
-  return `Load average of the machine before: ${busy.toFixed(1)}.\n\n${figures}`
+  return `Load average of the machine before: ${busy.toFixed(1)}.\n\n${figures}${turns ? `\n\n${compare(turns)}` : ''}`
+}
+
+/** Medians of both versions in one sentence. */
+export function compare({ own, against }) {
+  const of = (rows, pick) => median(rows.map(pick))
+  const ratio = (pick) => times(of(own, pick), of(against, pick))
+  const rate = ratio(({ runsPerSecond }) => runsPerSecond)
+  const processor = ratio(({ processorMs }) => processorMs)
+  return `Medians: ${rate} the runs/s of the other version, ${processor} its processor time per run.`
 }

@@ -7,10 +7,9 @@ import { loadavg } from 'node:os'
 import { resolve } from 'node:path'
 import pg from 'pg'
 import { start } from '../../scripts/postgres.mjs'
-import { median } from '../lib/measure.mjs'
-import { ms, table, times } from '../lib/table.mjs'
+import { ms, table } from '../lib/table.mjs'
 import { ownRoot } from '../servers/start.mjs'
-import { measureLoad } from './load.mjs'
+import { compare, measureLoad } from './load.mjs'
 
 const concurrent = 500
 const warmUp = 300
@@ -91,8 +90,6 @@ export function showPostgres({ busy, concurrent: clients, turns }) {
       ]),
     ),
   )
-  const rate = (rows) => median(rows.map(({ runsPerSecond }) => runsPerSecond))
-  const ratio =
-    turns.against && `\n\nMedian runs/s: ${times(rate(turns.own), rate(turns.against))} the other version.`
+  const ratio = turns.against && `\n\n${compare(turns)}`
   return `Load average of the machine before: ${busy.toFixed(1)}.\n\n${figures}${ratio ?? ''}`
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { decode, encode, encodeOnce, inlineLimit, references } from './codec.ts'
+import { decode, encode, encodePlan, encodeWithPlan, inlineLimit, references } from './codec.ts'
 import { fromColumn, toColumn } from './column-text.ts'
 
 describe('codec', () => {
@@ -8,13 +8,21 @@ describe('codec', () => {
     expect(encode({ a: [1, 'x'] })).toEqual({ text: '{"a":[1,"x"]}' })
   })
 
-  it('encodes what many runs share once, as it encodes everything else', () => {
-    const plans = [{ nodes: [1] }, { nodes: ['x'.repeat(inlineLimit)] }]
-    for (const plan of plans) {
-      expect(encodeOnce(plan)).toEqual(encode(plan))
-      expect(encodeOnce(plan)).toBe(encodeOnce(plan))
-    }
-    expect(encodeOnce(null)).toEqual({ text: 'null' })
+  it('keeps a plan once, for its event and its snapshots, and reads both back', () => {
+    const rest = [{ version: 1 }, { $value: 1, big: 'y'.repeat(inlineLimit) }]
+    for (const size of [1, 3_000, inlineLimit + 1, 5 * inlineLimit])
+      for (const others of rest) {
+        const plan = { nodes: ['x'.repeat(size), { $value: 'no reference' }] }
+        const event = encodeWithPlan({ plan, ...others })
+        const snapshot = encodePlan(plan)
+        const values = new Map([...(event.values ?? []), ...(snapshot.values ?? [])])
+        expect(decode(event.text, values)).toEqual({ plan, ...others })
+        expect(decode(snapshot.text, values)).toEqual(plan)
+        expect(encodePlan(plan)).toBe(snapshot)
+        expect(references(snapshot.text).length > 0).toBe(size > 1)
+      }
+    expect(encodePlan(null)).toEqual({ text: 'null' })
+    expect(encodeWithPlan({ plan: null })).toEqual({ text: '{"plan":null}' })
   })
 
   it('keeps one large value under one hash, at every location', () => {

@@ -28,12 +28,35 @@ export function encode(value: unknown): Encoded {
 
 const remembered = new WeakMap<object, Encoded>()
 
-/** The same, cached per object: for plans, which many runs share and which are immutable. */
-export function encodeOnce(value: unknown): Encoded {
-  if (typeof value !== 'object' || value === null) return encode(value)
-  const encoded = remembered.get(value) ?? encode(value)
-  remembered.set(value, encoded)
-  return encoded
+/** Shorter plans stay in their rows. */
+const planLimit = 2_048
+
+/**
+ * Encodes a plan as a reference: its event and its snapshots have the same plan, and so have all runs of one pipeline. Cached
+ * per object, because plans are shared and immutable.
+ */
+export function encodePlan(plan: unknown): Encoded {
+  if (typeof plan !== 'object' || plan === null) return encode(plan)
+  const known = remembered.get(plan)
+  if (known !== undefined) return known
+  const encoded = encode(plan)
+  const values = new Map(encoded.values)
+  const isApart = encoded.text.length > planLimit
+  const reference = isApart ? { text: keep(encoded.text, values), values } : encoded
+  remembered.set(plan, reference)
+  return reference
+}
+
+/** Encodes the payload of a plan's event. */
+export function encodeWithPlan(payload: { readonly plan: object | null }): Encoded {
+  const { plan, ...rest } = payload
+  const others = encode(rest)
+  // A payload that is kept apart as a whole has no members to add one to.
+  if (plan === null || others.text === '{}' || others.text.startsWith('{"$value":')) return encode(payload)
+  const { text, values } = encodePlan(plan)
+  const all = new Map([...(others.values ?? []), ...(values ?? [])])
+  const joined = `{"plan":${text},${others.text.slice(1)}`
+  return all.size === 0 ? { text: joined } : { text: joined, values: all }
 }
 
 /** The value of a column's text; `values` holds the texts of all references, found with `references`. */

@@ -2,7 +2,7 @@
 import type { Json } from '../../../base/json.ts'
 import type { NewEvent } from '../../../domain/event.ts'
 import type { Append, AppendResult, Lease, NewRun } from '../../../domain/ports/store.ts'
-import { encode, encodeOnce } from '../shared/codec.ts'
+import { encode, encodeWithPlan } from '../shared/codec.ts'
 import type { EventTable } from './tables.ts'
 
 /** Payloads as text, with the large values that were put aside. */
@@ -30,8 +30,9 @@ export type WriteResult =
 
 export function encodeEvents(events: readonly NewEvent[]): EncodedEvents {
   const values = new Map<string, string>()
-  const texts = events.map(({ type, payload }) => {
-    const { text, values: apart } = type === 'plan_generated' ? encodeOnce(payload) : encode(payload)
+  const texts = events.map((event) => {
+    const { text, values: apart } =
+      event.type === 'plan_generated' ? encodeWithPlan(event.payload) : encode(event.payload)
     for (const [hash, body] of apart ?? []) values.set(hash, body)
     return text
   })

@@ -3,7 +3,7 @@
 import { joined } from '../../../../base/json.ts'
 import { dueAt, givesUpPlacement } from '../../projections/heads.ts'
 import { type Changes, lastOfEach } from '../../projections/projections.ts'
-import { type Encoded, encode, encodeOnce } from '../../shared/codec.ts'
+import { type Encoded, encode, encodePlan } from '../../shared/codec.ts'
 import { correctionRow } from '../ledger.ts'
 import { toChunks } from '../rows/chunk.ts'
 import { askRow, auditRow, changeRow, messageRow, nodeRow, outputRow, snapshotRow } from '../rows/rows.ts'
@@ -20,13 +20,15 @@ interface Context {
   /** The ledger of corrections is kept. */
   readonly ledger?: boolean
   readonly chain?: CommitChain
+  /** Large values that are there, and those that were looked for. */
+  readonly values?: { readonly known: ReadonlySet<string>; readonly asked: ReadonlySet<string> }
 }
 
 /** `changes` are those of the runs that were touched, in the same order. */
 export function* changeStatements(
   touched: readonly OpenRun[],
   changes: readonly Changes[],
-  { statements, commit, ledger = false, chain }: Context,
+  { statements, commit, ledger = false, chain, values: found }: Context,
 ): Steps<void> {
   const own = touched.map((run, index) => toRows(run, changes[index]))
   const [only, ...others] = own
@@ -53,7 +55,7 @@ export function* changeStatements(
     ...(ledger ? statements.upsertCorrections(all(({ corrections }) => corrections)) : []),
     ...touched.flatMap(({ documents }) => documents.map(statements.addDocument)),
   ]
-  const values = yield* newValues(touched, statements)
+  const values = yield* newValues(touched, statements, found)
   yield [...values, ...writes, commit]
   chain?.linked()
 }
@@ -90,7 +92,7 @@ function toRows(run: OpenRun, changes: Changes | undefined) {
   const text = (value: unknown) => kept(encode(value))
   return {
     nodes: run.nodes.map((node) => nodeRow(node, text)),
-    snapshots: (changes?.snapshots ?? []).map((row) => snapshotRow(row, text, kept(encodeOnce(row.plan)))),
+    snapshots: (changes?.snapshots ?? []).map((row) => snapshotRow(row, text, kept(encodePlan(row.plan)))),
     outputs: changes?.output ? [outputRow(changes.output, text)] : [],
     asks: [...(changes?.asks.values() ?? [])].map((row) => askRow(row, text)),
     audit: (changes?.audit ?? []).map(auditRow),
@@ -105,13 +107,19 @@ function toRows(run: OpenRun, changes: Changes | undefined) {
  * Sends only values that are not there: they are large. In one order by everybody, as the locks are. And notes which run
  * uses them, so that they can go when the last one is gone.
  */
-function* newValues(touched: readonly OpenRun[], statements: WriteStatements): Steps<Statement[]> {
+function* newValues(
+  touched: readonly OpenRun[],
+  statements: WriteStatements,
+  found: Context['values'],
+): Steps<Statement[]> {
   const values = new Map(touched.flatMap((run) => [...run.values]))
   if (values.size === 0) return []
-  const rows = yield* askAll<{ hash: string }>(
-    toChunks(values.keys()).map((hashes) => statements.knownValues({}, hashes)),
-  )
-  const known = new Set(rows.map(({ hash }) => hash))
+  const unasked = [...values.keys()].filter((hash) => !found?.asked.has(hash))
+  const rows =
+    unasked.length === 0
+      ? []
+      : yield* askAll<{ hash: string }>(toChunks(unasked).map((hashes) => statements.knownValues({}, hashes)))
+  const known = new Set([...(found?.known ?? []), ...rows.map(({ hash }) => hash)])
   const missing = [...values]
     .filter(([hash]) => !known.has(hash))
     .sort(([one], [other]) => (one < other ? -1 : 1))

@@ -21,6 +21,7 @@ import {
 import { type Before, type Changes, listNodeChanges } from '../../projections/projections.ts'
 import { documentRow } from '../documents.ts'
 import type { HotRuns, Lag } from '../hot-runs.ts'
+import { toChunks } from '../rows/chunk.ts'
 import { catchUp, mayLag, withChanges } from '../rows/lagging-nodes.ts'
 import { loadValues } from '../rows/load-values.ts'
 import { headRow, toCore, toEvents } from '../rows/rows.ts'
@@ -66,7 +67,7 @@ export function* writeBatch(writes: readonly Write[], context: BatchContext): St
   const cache = context.hot ?? context.recent
   for (const [index, run] of touched.entries())
     settleNodes(run, changes[index] as Changes, { ...opened, cache })
-  yield* changeStatements(touched, changes, context)
+  yield* changeStatements(touched, changes, { ...context, values: opened.values })
   for (const [index, run] of touched.entries())
     cache?.wrote({
       head: run.head,
@@ -87,6 +88,7 @@ interface Opened {
   /** Runs with a start and nothing else: they have no rows yet. */
   readonly first: ReadonlySet<string>
   readonly now: number
+  readonly values: { readonly known: ReadonlySet<string>; readonly asked: ReadonlySet<string> }
 }
 
 /** Begins the transaction and holds the heads; finds out which writes have happened before, if that is possible. */
@@ -101,6 +103,7 @@ function* open(writes: readonly Write[], context: BatchContext): Steps<Opened> {
   const unknown = cold.filter(([runId]) => context.recent?.get(runId) === undefined && !first.has(runId))
   const selects = unknown.flatMap(([runId, own]) => selectsBefore(runId, own, context))
   const asked = context.again ? writes.filter((write) => write.kind !== 'release') : []
+  const hashes = toChunks(listHashes(writes))
   // A new run has no row that returns the time.
   const asksTime = statements.hasClock && writes.some((write) => write.kind === 'create')
   const [, ...answers] = [
@@ -112,6 +115,7 @@ function* open(writes: readonly Write[], context: BatchContext): Steps<Opened> {
       ...asked.map(({ runId, ...write }) =>
         statements.writeIdAt({ runId, seq: write.kind === 'append' ? write.append.expectedSeq + 1 : 1 }),
       ),
+      ...hashes.map((some) => statements.knownValues({}, some)),
     ]),
   ]
   const headRows = locked.length > 0 ? (answers.shift() ?? []) : []
@@ -127,6 +131,8 @@ function* open(writes: readonly Write[], context: BatchContext): Steps<Opened> {
   const before = rowsBefore(selects, answers.splice(0, selects.length))
   const time = (asksTime ? answers.shift() : headRows)?.[0]?.['now']
   const results = new Map<Write, WriteResult>()
+  const known = answers.splice(asked.length).flatMap((rows) => rows.map(({ hash }) => String(hash)))
+  const values = { known: new Set(known), asked: new Set(hashes.flat()) }
   for (const [index, write] of asked.entries()) {
     if (answers[index]?.[0]?.['write_id'] === write.writeId) results.set(write, happened(write))
   }
@@ -141,7 +147,15 @@ function* open(writes: readonly Write[], context: BatchContext): Steps<Opened> {
   for (const row of headRows as unknown as LockedRow[])
     if (row.nodes_seq !== null && !kept.has(row.run_id))
       kept.set(row.run_id, yield* readLagging(toCore(row), row.nodes_seq, { events, context }))
-  return { runs, results, before, kept, first, now: typeof time === 'number' ? time : now }
+  return { runs, results, before, kept, first, values, now: typeof time === 'number' ? time : now }
+}
+
+/** The large values of the events of all writes. */
+function listHashes(writes: readonly Write[]): Set<string> {
+  const hashes = new Set<string>()
+  for (const write of writes)
+    if (write.kind !== 'release') for (const hash of write.encoded.values.keys()) hashes.add(hash)
+  return hashes
 }
 
 /** Whether the run has started and nothing else, so that it has no rows of nodes, asks and plans. */
