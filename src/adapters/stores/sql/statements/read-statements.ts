@@ -34,32 +34,7 @@ export function createReadStatements(db: Kysely<Tables>, templates: Templates) {
       db.selectFrom('flex_values').selectAll().where('hash', 'in', hashes),
     ),
 
-    nodes: templates.query<{ runId: string }>((param) =>
-      db
-        .selectFrom('flex_plan_nodes')
-        .selectAll()
-        .where('run_id', '=', param('runId'))
-        .orderBy('position')
-        .orderBy('node_id'),
-    ),
-
-    /** The run with each of its nodes, read at one moment; a run without rows of nodes is one row. */
-    nodesOfRun: templates.query<{ runId: string }>((param) =>
-      db
-        .selectFrom('flex_runs')
-        .leftJoin('flex_plan_nodes', 'flex_plan_nodes.run_id', 'flex_runs.run_id')
-        .selectAll('flex_plan_nodes')
-        .select([
-          'flex_runs.run_id as id',
-          'flex_runs.tenant',
-          'flex_runs.created_at',
-          'flex_runs.schema_hash',
-          'flex_runs.nodes_seq',
-        ])
-        .where('flex_runs.run_id', '=', param('runId'))
-        .orderBy('flex_plan_nodes.position')
-        .orderBy('flex_plan_nodes.node_id'),
-    ),
+    ...createNodeStatements(db, templates),
 
     output: templates.one<{ runId: string }>((param) =>
       db.selectFrom('flex_run_outputs').selectAll().where('run_id', '=', param('runId')),
@@ -122,6 +97,38 @@ export function createReadStatements(db: Kysely<Tables>, templates: Templates) {
 
     threads: (query: ThreadQuery): Statement => selectThreads(db, query),
     asks: (query: AskQuery): Statement => selectAsks(db, query),
+  }
+}
+
+/** Statements on the rows of nodes. */
+function createNodeStatements(db: Kysely<Tables>, templates: Templates) {
+  return {
+    nodes: templates.query<{ runId: string }>((param) =>
+      db
+        .selectFrom('flex_plan_nodes')
+        .selectAll()
+        .where('run_id', '=', param('runId'))
+        .orderBy('position')
+        .orderBy('node_id'),
+    ),
+
+    /** The run with each of its nodes, read at one moment; a run without rows of nodes is one row. */
+    nodesOfRun: templates.query<{ runId: string }>((param) =>
+      db
+        .selectFrom('flex_runs')
+        .leftJoin('flex_plan_nodes', 'flex_plan_nodes.run_id', 'flex_runs.run_id')
+        .selectAll('flex_plan_nodes')
+        .select([
+          'flex_runs.run_id as id',
+          'flex_runs.tenant',
+          'flex_runs.created_at',
+          'flex_runs.schema_hash',
+          'flex_runs.nodes_seq',
+        ])
+        .where('flex_runs.run_id', '=', param('runId'))
+        .orderBy('flex_plan_nodes.position')
+        .orderBy('flex_plan_nodes.node_id'),
+    ),
   }
 }
 

@@ -20,7 +20,7 @@ interface Context {
   /** The ledger of corrections is kept. */
   readonly ledger?: boolean
   readonly chain?: CommitChain
-  /** Large values that are there, and those that were looked for. */
+  /** Large values that are there, and all that were asked for. */
   readonly values?: { readonly known: ReadonlySet<string>; readonly asked: ReadonlySet<string> }
 }
 
