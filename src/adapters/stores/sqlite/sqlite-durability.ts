@@ -45,7 +45,7 @@ const quickMs = 1
 /** Smoothing factor of the average sync time: one slow sync among many has little weight. */
 const weight = 0.1
 /** Longest time until a sync begins for a commit that no caller waits for; its listeners are notified after that sync. */
-const aheadMs = 5
+const aheadMs = 10
 
 interface DurabilityOptions {
   readonly now?: () => number
