@@ -103,6 +103,8 @@ interface Failure {
   readonly during?: Call
   readonly calls: readonly Call[]
   readonly acknowledged: ReadonlySet<string>
+  /** Events that listeners, subscribers and readers know of, by run. */
+  readonly shown: ReadonlyMap<string, number>
 }
 
 async function live(name: string): Promise<Failure[]> {
@@ -112,11 +114,15 @@ async function live(name: string): Promise<Failure[]> {
   const failures: Failure[] = []
   const calls: Call[] = []
   const acknowledged = new Set<string>()
+  const shown = new Map<string, number>()
+  const show = (runId: string, seq: number) => void shown.set(runId, Math.max(seq, shown.get(runId) ?? 0))
+  store.onChange(show)
   const fail = (during?: Call) =>
     failures.push({
       files: disk.lose(),
       calls: [...calls],
       acknowledged: new Set(acknowledged),
+      shown: new Map(shown),
       ...(during && { during }),
     })
   const app = await createApp({
@@ -124,9 +130,17 @@ async function live(name: string): Promise<Failure[]> {
     capabilities: capabilities(async (call) => {
       calls.push(call)
       fail(call)
+      void store.head(call.runId).then((head) => show(call.runId, head?.seq ?? 0))
       // Some take longer than commits stay ahead.
       if (call.nodeId === 'c' && call.runId.endsWith('1')) await pause(40)
     }),
+  })
+  let notices = 0
+  app.subscribeToLifecycle((notice) => {
+    if (notice.kind !== 'appended') return
+    notices++
+    show(notice.runId, notice.events.at(-1)?.seq ?? 0)
+    fail()
   })
   const run = async (runId: string) => {
     expect(await app.run(envelope, { draft, runId })).toMatchObject({ status: 'completed' })
@@ -137,6 +151,7 @@ async function live(name: string): Promise<Failure[]> {
   await Promise.all(['many-1', 'many-2', 'many-3', 'many-4'].map(run))
   await app.close()
   await store.close()
+  expect(notices).toBeGreaterThan(20)
   return failures
 }
 
@@ -183,11 +198,13 @@ describe('after a loss of power', () => {
     expect(found.get('c')).toContain(false)
   })
 
-  it('every answer is kept, and the other runs continue under the same keys', async () => {
+  it('every answer and everything shown is kept, and the other runs continue under the same keys', async () => {
     for (const failure of failures) {
       const again: Call[] = []
       await withDisk(failure, async (store) => {
         expect(await store.checkAnchor?.()).toMatchObject({ state: 'ok' })
+        for (const [runId, seq] of failure.shown)
+          expect((await store.head(runId))?.seq).toBeGreaterThanOrEqual(seq)
         for (const runId of failure.acknowledged) {
           expect((await store.head(runId))?.status).toBe('completed')
           expect((await store.output(runId))?.output).toEqual({ text: `${runId} end` })
