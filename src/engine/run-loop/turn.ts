@@ -202,15 +202,12 @@ function write(next: NextState, decided: Extract<Input, { kind: 'decided' }>, ef
     return
   }
   const head = buildRunHead(run, now)
+  const ahead = !isIdle && canBeAhead(next, decided) && ({ canBeAhead: true } as const)
   const written: Effect = lease
     ? {
         kind: 'append',
         run,
-        append: {
-          ...{ runId, expectedSeq, events, head, lease },
-          ...(isIdle && { release: true }),
-          ...(!isIdle && canBeAhead(next, decided) && { canBeAhead: true }),
-        },
+        append: { runId, expectedSeq, events, head, lease, ...(isIdle && { release: true }), ...ahead },
       }
     : { kind: 'create', run, events, head }
   next.phase = { kind: 'writing', decision }
