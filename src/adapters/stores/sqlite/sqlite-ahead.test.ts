@@ -180,6 +180,21 @@ describe('a commit ahead of the disk', () => {
   })
 })
 
+it('everything is settled when the disk fails, with no sync under way', async () => {
+  const { disk, durability, commit, waits } = createSlowDisk()
+  disk.checkpointFails = true
+  waits('a', (await commit('a')).whenDurable())
+  const later = await commit('b')
+  waits('b', later.whenDurable())
+  const settled = durability.settled()
+  while (disk.syncs.length > 0) await disk.end(new Error('disk I/O error'))
+  await settled
+  expect(disk.isBusy).toBe(false)
+  const { length } = disk.log
+  await pause(aheadMs)
+  expect(disk.log).toHaveLength(length)
+})
+
 describe('a store', () => {
   let folder = ''
   beforeAll(() => {

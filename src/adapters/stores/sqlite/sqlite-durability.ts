@@ -249,7 +249,8 @@ function createSyncs(
     },
     async settled() {
       await untilDurable(queue.commits()).catch(() => {})
-      await underWay?.done.catch(() => {})
+      // Others may have started one since.
+      while (underWay) await underWay.done.catch(() => {})
       cancelTimer()
     },
   }
