@@ -6,6 +6,7 @@ import { openProviso } from './proviso.mjs'
 const engines = {
   proviso: openProviso,
   langgraph: async (folder) => (await import('./langgraph.mjs')).openLangGraph(folder),
+  'langgraph-async': async (folder) => (await import('./langgraph.mjs')).openLangGraph(folder, 'async'),
   mastra: async (folder) => (await import('./mastra.mjs')).openMastra(folder),
   'proviso-agent': async (folder) => (await import('./proviso-agent.mjs')).openProvisoAgent(folder),
   'langgraph-agent': async (folder) => (await import('./langgraph-agent.mjs')).openLangGraphAgent(folder),

@@ -1,11 +1,14 @@
-/** LangGraph.js with its own SqliteSaver: a checkpoint after every super-step, waited for before the next. */
+/**
+ * LangGraph.js with its own SqliteSaver: a checkpoint after every super-step, which the next one waits for (`sync`) or is
+ * written beside it (`async`); the end waits for all.
+ */
 import { join } from 'node:path'
 import { Annotation, END, START, StateGraph } from '@langchain/langgraph'
 import { SqliteSaver } from '@langchain/langgraph-checkpoint-sqlite'
 import { edges, nodeIds, work } from './dag.mjs'
 
-export async function openLangGraph(folder) {
-  const saver = SqliteSaver.fromConnString(join(folder, 'langgraph.sqlite'))
+export async function openLangGraph(folder, durability = 'sync') {
+  const saver = SqliteSaver.fromConnString(join(folder, `langgraph-${durability}.sqlite`))
   const State = Annotation.Root({
     texts: Annotation({ reducer: (all, some) => [...all, ...some], default: () => [] }),
   })
@@ -23,7 +26,7 @@ export async function openLangGraph(folder) {
   let threads = 0
   const run = async () => {
     threads += 1
-    const config = { configurable: { thread_id: `t${threads}` }, durability: 'sync' }
+    const config = { configurable: { thread_id: `t${threads}` }, durability }
     const { texts } = await compiled.invoke({ texts: [] }, config)
     if (texts.length !== nodeIds.length) throw new Error(`${texts.length} nodes ran`)
   }
@@ -32,7 +35,7 @@ export async function openLangGraph(folder) {
   saver.db.pragma('synchronous = FULL')
   return {
     name: 'LangGraph 1.4.18',
-    settings: `SqliteSaver 1.0.4 (better-sqlite3), ${saver.db.pragma('journal_mode', { simple: true })}, synchronous=${saver.db.pragma('synchronous', { simple: true })} (2 is FULL), durability sync`,
+    settings: `SqliteSaver 1.0.4 (better-sqlite3), ${saver.db.pragma('journal_mode', { simple: true })}, synchronous=${saver.db.pragma('synchronous', { simple: true })} (2 is FULL), durability ${durability}`,
     run,
     close: async () => saver.db.close(),
   }

@@ -1,4 +1,7 @@
-/** Proviso on SQLite: envelope and draft read and proved, every attempt in the journal before and after its call. */
+/**
+ * Proviso on SQLite: envelope and draft read and proved, every attempt in the journal before and after its call. The start and
+ * the end of a run wait for the disk, its idempotent functions do not.
+ */
 import { join } from 'node:path'
 import { compile } from '../../scripts/compile.mjs'
 import { edges, nodeIds, work } from './dag.mjs'
@@ -56,7 +59,8 @@ export async function openProviso(folder) {
   const app = await createApp({ store, capabilities: defineCapabilities(defineCapability, nodeIds) })
   return {
     name: 'proviso',
-    settings: 'SQLite (libsql), WAL, the log synced before every answer, as synchronous=FULL does',
+    settings:
+      'SQLite (libsql), WAL, synchronous=FULL, the log synced before anything leaves the process; local functions do not wait',
     async run() {
       const { status, issues } = await app.run(envelope, { draft })
       if (status !== 'completed') throw new Error(`${status}: ${JSON.stringify(issues)}`)

@@ -6,6 +6,7 @@ import { ms, table, times } from '../lib/table.mjs'
 const engines = [
   ['proviso', 'proviso'],
   ['langgraph', 'LangGraph 1.4.18'],
+  ['langgraph-async', 'LangGraph 1.4.18, async'],
   ['mastra', 'Mastra 0.24.9'],
   ['floor', floor],
 ]

@@ -42,7 +42,7 @@ export function createEngine(options: EngineOptions): Engine {
     store,
     compileOptions,
     decisionContext,
-    onAppended: (state, events) => lifecycle.appended(state, events, 'outside'),
+    onAppended: (state, events) => lifecycle.appended(state, events, { by: 'outside' }),
   }
   const waiters = createRunWaiters({
     store,
@@ -70,8 +70,8 @@ export function createEngine(options: EngineOptions): Engine {
       void recordLostLease(outside, runId, { owner, calls })
         .then((state) => runs.wakeRun(runId, state))
         .catch(() => {}),
-    onAppended(state, events) {
-      lifecycle.appended(state, events, 'carrier')
+    onAppended(state, events, durable) {
+      lifecycle.appended(state, events, { by: 'carrier', durable })
       lateAnswers.check(state.runId, events)
     },
   })

@@ -35,7 +35,15 @@ const runBody = {
       schema: { type: 'object', properties: { text: { type: 'string' } }, required: ['text'] },
     },
   },
-  draft: { nodes: [{ id: 'write', capabilityId: 'write' }] },
+  // A chain: its functions are idempotent, so what is between the first and the last may be ahead of the disk.
+  draft: {
+    nodes: ['outline', 'draft', 'write'].map((id, index, ids) => ({
+      id,
+      capabilityId: 'write',
+      inputs: index === 0 ? {} : { text: { node: ids[index - 1], pointer: '/text' } },
+    })),
+    output: { node: 'write' },
+  },
 }
 
 export interface ServedStores {

@@ -52,6 +52,14 @@ export interface Append {
   readonly release?: boolean
   /** As in `NewRun`. */
   readonly documents?: readonly NewDocument[]
+  /**
+   * The writer sends nothing out of the process because of this append: all that follows it are calls of idempotent functions
+   * here, and appends. The store may answer `appended` (no other result) when the death of this process cannot undo the append,
+   * and before a power failure cannot; the result then has `durable`. What the append wrote is shown to no reader and no
+   * listener before it is on the disk, and no later write without this is answered before. A store may ignore it, and does if
+   * it is a server: it may lose its last writes while this process lives on.
+   */
+  readonly canBeAhead?: boolean
 }
 
 /**
@@ -63,7 +71,12 @@ export type ChangeListener = (runId: string, seq: number, isFree?: boolean, isSe
 
 /** `conflict`: another writer appended first; `fenced`: another process has the lease. In both cases nothing was written. */
 export type AppendResult =
-  | { readonly kind: 'appended'; readonly seq: number }
+  | {
+      readonly kind: 'appended'
+      readonly seq: number
+      /** Resolves when it is on the disk, and never if it cannot be acknowledged. Absent: it is. Only with `canBeAhead`. */
+      readonly durable?: Promise<void>
+    }
   | { readonly kind: 'conflict'; readonly seq: number }
   | { readonly kind: 'fenced' }
   | { readonly kind: 'missing' }

@@ -19,8 +19,15 @@ export const lifecycleLimits = { subscribers: 100, buffer: 1_000 } as const
 
 export interface Lifecycle {
   readonly subscribe: SubscribeToLifecycle
-  /** Called after the events are applied to the state and stored in the journal. Costs nothing without subscribers. */
-  appended(state: RunState, events: readonly NewEvent[], by: AppendedNotice['by']): void
+  /**
+   * Called after the events are applied to the state and stored in the journal. Costs nothing without subscribers. `durable`:
+   * the notice waits for it.
+   */
+  appended(
+    state: RunState,
+    events: readonly NewEvent[],
+    given: { readonly by: AppendedNotice['by']; readonly durable?: Promise<void> | undefined },
+  ): void
   notify(notice: LifecycleNotice): void
   readonly subscribers: number
 }
@@ -36,20 +43,26 @@ export function createLifecycle(): Lifecycle {
   const notify = (notice: LifecycleNotice) => {
     for (const { receive, ofThreads } of subscribers) if (!ofThreads) receive(notice)
   }
+  const deliver = (subscriber: Subscriber, notice: AppendedNotice, durable?: Promise<void>) => {
+    if (durable === undefined) subscriber.receive(notice)
+    else void durable.then(() => subscribers.has(subscriber) && subscriber.receive(notice))
+  }
   return {
     notify,
     get subscribers() {
       return subscribers.size
     },
-    appended(state, events, by) {
+    appended(state, events, { by, durable }) {
       // Created once, and only if a subscriber needs it.
       let all: AppendedNotice | undefined
-      for (const { receive, types, ofThreads } of subscribers) {
+      for (const subscriber of subscribers) {
+        const { types, ofThreads } = subscriber
         if (ofThreads && state.threadId === undefined) continue
         if (types === undefined) {
           all ??= toNotice(state, events, by)
-          receive(all)
-        } else if (events.some(({ type }) => types.has(type))) receive(toNotice(state, events, by, types))
+          deliver(subscriber, all, durable)
+        } else if (events.some(({ type }) => types.has(type)))
+          deliver(subscriber, toNotice(state, events, by, types), durable)
       }
     },
     subscribe(listener, { buffer = lifecycleLimits.buffer, types, ofThreads } = {}) {

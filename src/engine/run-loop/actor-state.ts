@@ -125,7 +125,13 @@ export type Input =
   | { readonly kind: 'planned'; readonly planned: Planned }
   /** The journal was read; without events there is no run. */
   | { readonly kind: 'read'; readonly run: RunState | undefined }
-  | { readonly kind: 'decided'; readonly step: Decisions; readonly now: number }
+  /** `canBeAhead`: the events allow an append that is ahead of the disk. */
+  | {
+      readonly kind: 'decided'
+      readonly step: Decisions
+      readonly now: number
+      readonly canBeAhead?: boolean
+    }
   /** The new run is stored, with this lease. */
   | { readonly kind: 'leased'; readonly lease: Lease }
   | { readonly kind: 'written'; readonly result: WriteResult }

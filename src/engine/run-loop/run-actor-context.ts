@@ -40,8 +40,13 @@ export interface ActorContext {
   ) => Promise<PlanningResult | PlanningLack>
   /** Called with the result of an attempt that was interrupted. */
   readonly onLateResult: (runId: string, ref: AttemptRef, result: AttemptResult) => void
-  /** Called after the events are folded into the state and stored in the journal. */
-  readonly onAppended: (state: RunState, events: readonly NewEvent[]) => void
+  /** Whether an append of these events, which are folded into the state, may be ahead of the disk (`Append.canBeAhead`). */
+  readonly canBeAhead: (state: RunState, events: readonly NewEvent[]) => boolean
+  /**
+   * Called after the events are folded into the state and stored in the journal. `durable`: they are ahead of the disk, and
+   * nothing outside of the process may know of them before it resolves.
+   */
+  readonly onAppended: (state: RunState, events: readonly NewEvent[], durable?: Promise<void>) => void
   /** Called when nothing is left to do here: the run is over, waits or needs another process, and its lease is released. */
   readonly onIdle: (actor: Actor, state: RunState, idle: Idle) => void
   /** Called when another process has claimed the run. */

@@ -44,7 +44,6 @@ export function createActor(runId: string, context: ActorContext, origin: Origin
   let planning: AbortController | undefined
   let cancelTimer = () => {}
   const wake = () => dispatch({ kind: 'wake' })
-  const endTurn = () => dispatch({ kind: 'turn-ended' })
 
   const handlers: { readonly [K in Effect['kind']]: Handler<K> } = {
     read: () => storage.read(runId),
@@ -53,8 +52,9 @@ export function createActor(runId: string, context: ActorContext, origin: Origin
     'release-lease': ({ lease }) => storage.release(runId, lease),
     decide({ run, isReread }) {
       const decisionContext = { call: calls.usageOf(run), ...context.decisionContext(run.tenant) }
+      const { now } = decisionContext
       const step = decideTurn(state, { run, isReread, decisionContext }, context)
-      dispatch({ kind: 'decided', step, now: decisionContext.now })
+      dispatch({ kind: 'decided', step, now, canBeAhead: context.canBeAhead(run, step.events) })
     },
     'end-slot-turn': ({ more }) =>
       slots.done(runId, {
@@ -87,7 +87,7 @@ export function createActor(runId: string, context: ActorContext, origin: Origin
       if (context.turn === undefined) dispatch({ kind: 'paced' })
       else void context.turn().then(() => dispatch({ kind: 'paced' }))
     },
-    'end-turn': () => void nextMicrotask.then(endTurn),
+    'end-turn': () => void nextMicrotask.then(() => dispatch({ kind: 'turn-ended' })),
     'stop-waiting'() {
       cancelTimer()
       planning?.abort()
@@ -205,9 +205,9 @@ function createStorage(context: ActorContext, origin: Origin, dispatch: Dispatch
       answerTo(origin.create(events, head), onCreated)
     },
     append(run: RunState, append: Append) {
-      const onWritten = ({ kind }: AppendResult): Input => {
-        if (kind === 'appended') onAppended(run, append.events)
-        return { kind: 'written', result: kind }
+      const onWritten = (result: AppendResult): Input => {
+        if (result.kind === 'appended') onAppended(run, append.events, result.durable)
+        return { kind: 'written', result: result.kind }
       }
       answerTo(store.append(append), onWritten)
     },

@@ -94,6 +94,39 @@ describe('a turn', () => {
     expect(effects[2]?.[1]).not.toHaveProperty('append.release')
   })
 
+  it('lets the append be ahead of the disk only if nothing follows it but calls that may be', () => {
+    const write = (more: Partial<Decisions>, given: Partial<ActorState> = {}, run = runWith('a')) => {
+      const input: Input = {
+        kind: 'decided',
+        step: stepWith({ events: [log], ...more }),
+        now: 7,
+        canBeAhead: true,
+      }
+      const { effects } = play({ ...claimed, ...given }, wake, { kind: 'read', run }, input)
+      return effects[2]?.find(({ kind }) => kind === 'append')
+    }
+    expect(write({ starts: [startOf('a')] })).toMatchObject({ append: { canBeAhead: true } })
+    const waits = [
+      write({}, {}, runWith()),
+      write({ plan: true }),
+      write({}, { isPlanning: true }),
+      write({}, { unsaved: [log] }),
+      write(
+        {},
+        {
+          pending: {
+            ...claimed.pending,
+            facts: [{ id: 1, nodeId: 'a', attempt: 1, planVersion: 0, facts: [] }],
+          },
+        },
+      ),
+    ]
+    for (const effect of waits) {
+      expect(effect).toBeDefined()
+      expect(effect).not.toHaveProperty('append.canBeAhead')
+    }
+  })
+
   it('passes the prices of the request for a plan on to the planner', () => {
     const considered = { capabilities: [] }
     const { effects } = play(

@@ -185,7 +185,8 @@ function updateCalls(calls: ActorState['calls'], { accepted, ended }: ActorState
   return next
 }
 
-function write(next: NextState, { step, now }: Extract<Input, { kind: 'decided' }>, effects: Effect[]): void {
+function write(next: NextState, decided: Extract<Input, { kind: 'decided' }>, effects: Effect[]): void {
+  const { step, now } = decided
   const { runId, run, phase, lease, unsaved } = next
   if (run === undefined || phase.kind !== 'deciding') return
   const { expectedSeq } = phase
@@ -201,16 +202,24 @@ function write(next: NextState, { step, now }: Extract<Input, { kind: 'decided' 
     return
   }
   const head = buildRunHead(run, now)
+  const ahead = !isIdle && canBeAhead(next, decided) && ({ canBeAhead: true } as const)
   const written: Effect = lease
     ? {
         kind: 'append',
         run,
-        append: { runId, expectedSeq, events, head, lease, ...(isIdle && { release: true }) },
+        append: { runId, expectedSeq, events, head, lease, ...(isIdle && { release: true }), ...ahead },
       }
     : { kind: 'create', run, events, head }
   next.phase = { kind: 'writing', decision }
   stopCalls(next, { run, events }, effects)
   effects.push(written)
+}
+
+/** Whether nothing leaves the process after the append: no planner is called, and no attempt under way waits for its facts. */
+function canBeAhead(next: NextState, { step, canBeAhead: allowed }: Extract<Input, { kind: 'decided' }>) {
+  const { accepted, facts, planned } = next.taken
+  const isOnlyEnds = accepted.length === 0 && facts.length === 0 && planned === undefined
+  return allowed === true && isOnlyEnds && !step.plan && !next.isPlanning && next.unsaved.length === 0
 }
 
 /**

@@ -12,6 +12,7 @@ import type { EngineOptions } from '../engine-options.ts'
 import type { DecisionContext } from '../events.ts'
 import { createGate } from '../limits/gate.ts'
 import { performAttempt } from '../perform/perform.ts'
+import { canBeAhead } from '../run-loop/can-be-ahead.ts'
 import { draftAtHand, makePlan, proveDraft } from '../run-loop/planning.ts'
 import type { ActorContext } from '../run-loop/run-actor-context.ts'
 
@@ -88,7 +89,9 @@ function createServed(
 }
 
 /** The work that actors leave to others: calls of capabilities, and plans. */
-export function createWork(settings: EngineSettings): Pick<ActorContext, 'perform' | 'planAtHand' | 'plan'> {
+export function createWork(
+  settings: EngineSettings,
+): Pick<ActorContext, 'perform' | 'planAtHand' | 'plan' | 'canBeAhead'> {
   const { catalogFor, dispatchers, clock, random, redactor, storeRaw, estimate, planner } = settings
   const { parseText, gate, modelOf } = settings
   const prove = rememberProofs()
@@ -118,6 +121,10 @@ export function createWork(settings: EngineSettings): Pick<ActorContext, 'perfor
       result.then((known) => gate.observe(counted, known)).catch(() => {})
       return result
     },
+    canBeAhead: (state, events) =>
+      // An app may call functions in its own way.
+      dispatchers.get('local')?.remote === false &&
+      canBeAhead(state, events, settings.decisionContext(state.tenant).capability),
     planAtHand(state) {
       const draft = draftAtHand(state)
       return draft && proveDraft({ state, catalog: catalogFor(state.tenant), prove, estimate }, draft)

@@ -24,6 +24,15 @@ export interface SqlDriver {
   runByKey?<T>(steps: (again: boolean) => Steps<T>): Promise<T>
   /** Runs steps that begin and commit a transaction, and rolls back when they fail; `again` as above. */
   transaction<T>(steps: (again: boolean) => Steps<T>): Promise<T>
+  /**
+   * As `transaction`, but resolves when the transaction is committed. `onDurable` is called when it is on the disk, in the order
+   * of the transactions, with an error if it cannot be acknowledged. Absent: `transaction` resolves when it is on the disk, or
+   * the database decides.
+   */
+  transactionAhead?<T>(
+    steps: (again: boolean) => Steps<T>,
+    onDurable: (result: T, refusal: unknown) => void,
+  ): Promise<CommittedTransaction<T>>
   /** The ledger of corrections was switched on, and its table is there. */
   readonly ledger?: boolean
   /** Only for databases with a single writer. */
@@ -43,6 +52,12 @@ export interface SqlDriver {
   /** Nothing more comes; what is under way need not be tried for long. */
   closing?(): void
   close(): Promise<void>
+}
+
+/** `whenDurable` resolves when it is on the disk and acknowledged; the database may delay that until it is called. */
+interface CommittedTransaction<T> {
+  readonly result: T
+  whenDurable(): Promise<void>
 }
 
 export interface RecordNews {

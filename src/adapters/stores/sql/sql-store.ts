@@ -9,7 +9,7 @@ import { publicHead } from '../projections/heads.ts'
 import { listSpans } from '../projections/projections.ts'
 import { defaultLimits } from '../shared/list-order.ts'
 import { createErase, createFindRunsAbout } from './erase.ts'
-import { createGroupCommit, type GroupCommit } from './group-commit.ts'
+import { type CommittedWrites, createGroupCommit, type GroupCommit } from './group-commit.ts'
 import { createTails, type Tails } from './hot-runs.ts'
 import { createHandover } from './leases/handover.ts'
 import { createLeases } from './leases/leases.ts'
@@ -135,6 +135,8 @@ function createWriteGroup(driver: SqlDriver, parts: WriteGroupParts): GroupCommi
       ...driver.group,
       lanes: own,
       comesFirst: isCreation,
+      canBeAhead,
+      isAhead: (result) => result.kind === 'appended' && result.durable !== undefined,
       commit,
     })
   if (lanes === 1) return createGroup(1)
@@ -150,6 +152,13 @@ function isCreation({ kind }: Write): boolean {
   return kind === 'create'
 }
 
+/** Whether the write may be answered before it is on the disk; not if it also releases the run, or adds documents to send. */
+function canBeAhead(write: Write | undefined): boolean {
+  if (write?.kind !== 'append') return false
+  const { append } = write
+  return append.canBeAhead === true && !append.release && append.documents === undefined
+}
+
 /** Whether the run waits for a process that claims it: the writer has no lease, or releases it while the run has work. */
 function isFree(write: Write): boolean {
   if (write.kind === 'create') return write.run.claim === undefined
@@ -160,11 +169,11 @@ function isFree(write: Write): boolean {
   )
 }
 
-/** Commits writes in one transaction, and notifies listeners after the commit. */
+/** Commits writes in one transaction, and notifies listeners when they are on the disk. */
 function createCommit(
   driver: SqlDriver,
   { reads, ends, tails }: WriteGroupParts,
-): (writes: readonly Write[]) => Promise<readonly WriteResult[]> {
+): (writes: readonly Write[]) => Promise<CommittedWrites<WriteResult>> {
   const { chain, hot, recent, listeners, ledger = false } = driver
   const statements = createWriteStatements(driver.builder, driver.dialect)
   const context = {
@@ -176,14 +185,15 @@ function createCommit(
     ...(recent && { recent }),
     ...(chain && { chain }),
   }
-  return async (writes) => {
-    const results = await driver
-      .transaction((again) => writeBatch(writes, joined(context, { now: driver.now(), again })))
-      .catch((error: unknown) => {
-        hot?.forget()
-        tails.forget()
-        throw error
-      })
+  const forget = () => {
+    hot?.forget()
+    tails.forget()
+  }
+  const forgetAndThrow = (error: unknown): never => {
+    forget()
+    throw error
+  }
+  const publish = (writes: readonly Write[], results: readonly WriteResult[]) => {
     const changed = new Map<string, RunChange>()
     for (const [index, write] of writes.entries()) {
       const result = results[index]
@@ -198,7 +208,28 @@ function createCommit(
     if (changed.size > 0) driver.notifyOthers(changed)
     for (const [runId, change] of changed)
       if (change.seq > 0) listeners.notify(runId, change.seq, undefined, change.isSettled)
-    return results
+  }
+  return async (writes) => {
+    const steps = (again: boolean) => writeBatch(writes, joined(context, { now: driver.now(), again }))
+    if (driver.transactionAhead === undefined) {
+      const results = await driver.transaction(steps).catch(forgetAndThrow)
+      publish(writes, results)
+      return { results }
+    }
+    let resolve = () => {}
+    const durable = new Promise<void>((done) => {
+      resolve = done
+    })
+    const onDurable = (written: readonly WriteResult[], refusal: unknown) => {
+      if (refusal !== undefined) return forget()
+      publish(writes, written)
+      resolve()
+    }
+    const { result, whenDurable } = await driver.transactionAhead(steps, onDurable).catch(forgetAndThrow)
+    const results = result.map((each, index) =>
+      each.kind === 'appended' && canBeAhead(writes[index]) ? { ...each, durable } : each,
+    )
+    return { results, whenDurable: () => whenDurable().catch(forgetAndThrow) }
   }
 }
 

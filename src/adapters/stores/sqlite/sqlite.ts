@@ -12,6 +12,7 @@ import { createListeners } from '../shared/listeners.ts'
 import { sqliteDialect } from '../sql/dialects/sqlite-dialect.ts'
 import { createHotRuns } from '../sql/hot-runs.ts'
 import { migrate } from '../sql/migrations/migrate.ts'
+import type { SqlDriver } from '../sql/sql-driver.ts'
 import { createSqlStore } from '../sql/sql-store.ts'
 import { ask, type Row, runSteps, type Steps } from '../sql/steps.ts'
 import type { Tables } from '../sql/tables.ts'
@@ -37,6 +38,11 @@ export interface SqliteStoreOptions {
    * ones may be lost with the power; several times faster. Default `FULL`.
    */
   readonly synchronous?: 'FULL' | 'NORMAL'
+  /**
+   * With `FULL`: appends that only start or end idempotent local functions (`canBeAhead`) are answered before they are on the
+   * disk, which everything that leaves the process waits for. `false`: every append waits. Default true.
+   */
+  readonly ahead?: boolean
   /** Only follow what another process writes. Default false. */
   readonly readOnly?: boolean
   /** Keep a ledger of corrections (AROS-66), in a table of its own that is made with this. Default false. */
@@ -132,7 +138,15 @@ function freeHeldRuns(connection: SqliteConnection): void {
 }
 
 function createStore(connection: SqliteConnection, options: SqliteStoreOptions, unlock: () => void): Store {
-  const { path, clock = systemClock, readOnly = false, pollMs = 100, ledger = false, pace } = options
+  const {
+    path,
+    clock = systemClock,
+    readOnly = false,
+    pollMs = 100,
+    ledger = false,
+    ahead = true,
+    pace,
+  } = options
   const anchorPath = getAnchorPath(options)
   const guard = readOnly ? undefined : guardCommits(connection, { ...options, anchorPath })
   const durability = getDurability(connection, options, guard)
@@ -141,7 +155,7 @@ function createStore(connection: SqliteConnection, options: SqliteStoreOptions, 
   const { toError, assertIntact } = rememberDamage(path)
 
   function run<T>(steps: Steps<T>): T {
-    if (closed) throw isClosed()
+    if (closed) throw closedError()
     try {
       return runSteps(steps, ({ sql, parameters, single }) => connection.execute(sql, parameters, single))
     } catch (error) {
@@ -150,41 +164,10 @@ function createStore(connection: SqliteConnection, options: SqliteStoreOptions, 
     }
   }
 
-  /** What the work wrote is on the disk, in the file with this name, and in the anchor when this resolves. */
-  async function onDisk<T>(work: () => T, about?: Work): Promise<T> {
-    if (closed) throw isClosed()
-    try {
-      guard?.checkFiles()
-      const checked = () => {
-        guard?.checkContent()
-        return work()
-      }
-      if (durability) return await durability.whenDurable(checked, about)
-      const result = checked()
-      // SQLite itself has synced, unless `synchronous` is NORMAL. Single statements may write too.
-      guard?.takeCommit()()
-      return result
-    } catch (error) {
-      if (error instanceof ProvisoError || isProgrammingError(error)) throw error
-      throw closed ? isClosed() : toError(error)
-    }
-  }
-
-  const transaction = <T>(steps: Steps<T>) =>
-    onDisk(
-      () => {
-        try {
-          guard?.chain.prepare()
-          return run(steps)
-        } catch (error) {
-          guard?.chain.forget()
-          // What failed is undone, so that nothing of it is seen and the next write finds a clean connection.
-          if (!closed && connection.inTransaction) connection.execute('rollback')
-          throw error
-        }
-      },
-      { writes: true },
-    )
+  const { onDisk, transaction, transactionAhead } = createWork({
+    ...{ connection, guard, durability, run, toError },
+    isClosed: () => closed,
+  })
 
   const store = createSqlStore({
     dialect: sqliteDialect,
@@ -197,6 +180,7 @@ function createStore(connection: SqliteConnection, options: SqliteStoreOptions, 
     ...(guard && { chain: guard.chain }),
     run: (steps) => onDisk(() => run(steps(false))),
     transaction: (steps) => transaction(steps(false)),
+    ...(ahead && transactionAhead && { transactionAhead }),
     purge: () => onDisk(() => purgeFile(connection, path), { writes: true }),
     // Readers in other processes poll the file.
     notifyOthers: () => {},
@@ -227,6 +211,74 @@ function createStore(connection: SqliteConnection, options: SqliteStoreOptions, 
       }),
     }),
   }
+}
+
+interface WorkParts {
+  readonly connection: SqliteConnection
+  readonly guard: CommitGuard | undefined
+  readonly durability: Durability | undefined
+  readonly run: <T>(steps: Steps<T>) => T
+  readonly toError: (cause: unknown) => ProvisoError
+  readonly isClosed: () => boolean
+}
+
+/** Work on the connection: single statements and transactions, checked before and acknowledged after they are on the disk. */
+function createWork({ connection, guard, durability, run, toError, isClosed }: WorkParts) {
+  /** Work that is done only while the files are the ones that were opened; errors are those of the store. */
+  async function guarded<T, R>(work: () => T, perform: (checked: () => T) => R | Promise<R>): Promise<R> {
+    if (isClosed()) throw closedError()
+    try {
+      guard?.checkFiles()
+      return await perform(() => {
+        guard?.checkContent()
+        return work()
+      })
+    } catch (error) {
+      throw explain(error)
+    }
+  }
+
+  function explain(error: unknown): unknown {
+    if (error instanceof ProvisoError || isProgrammingError(error)) return error
+    return isClosed() ? closedError() : toError(error)
+  }
+
+  /** What the work wrote is on the disk, in the file with this name, and in the anchor when this resolves. */
+  const onDisk = <T>(work: () => T, about?: Work) =>
+    guarded(work, (checked) => {
+      if (durability) return durability.whenDurable(checked, about)
+      const result = checked()
+      // SQLite itself has synced, unless `synchronous` is NORMAL. Single statements may write too.
+      guard?.takeCommit()()
+      return result
+    })
+
+  /** Runs the steps of a transaction, or undoes them. */
+  function commit<T>(steps: Steps<T>): T {
+    try {
+      guard?.chain.prepare()
+      return run(steps)
+    } catch (error) {
+      guard?.chain.forget()
+      // What failed is undone, so that nothing of it is seen and the next write finds a clean connection.
+      if (!isClosed() && connection.inTransaction) connection.execute('rollback')
+      throw error
+    }
+  }
+
+  const transaction = <T>(steps: Steps<T>) => onDisk(() => commit(steps), { writes: true })
+
+  const transactionAhead: SqlDriver['transactionAhead'] =
+    durability &&
+    (async (steps, onDurable) => {
+      const { result, whenDurable } = await guarded(
+        () => commit(steps(false)),
+        (checked) => durability.commit(checked, onDurable),
+      )
+      return { result, whenDurable: () => whenDurable().catch((error) => Promise.reject(explain(error))) }
+    })
+
+  return { onDisk, transaction, transactionAhead }
 }
 
 /** Calls that come while one is running get its result. */
@@ -279,7 +331,7 @@ function getAnchorPath({ anchor, path }: SqliteStoreOptions): string | undefined
   return anchor ?? toAnchorPath(realpathSync(path))
 }
 
-function isClosed(): ProvisoError {
+function closedError(): ProvisoError {
   return new ProvisoError('store/closed', 'The store is closed')
 }
 
