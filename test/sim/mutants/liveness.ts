@@ -65,8 +65,8 @@ export const livenessMutants: readonly Mutant[] = [
   {
     name: 'a result that was read is not reported',
     file: 'src/engine/journal/journal.ts',
-    find: 'if (state) {\n        const { finished',
-    replace: `if (state) {\n        await ${never}\n        const { finished`,
+    find: 'if (found) return found',
+    replace: `if (found) {\n          await ${never}\n          return found\n        }`,
     seed: 1,
   },
 ]
