@@ -77,9 +77,28 @@ it('lets a burst arrive before it takes turns, and then takes a slice of them', 
     counts.push(order.length)
     now += 1
   }
+  expect(counts).toEqual([0, 0, 0, 0, 5, 5, 5, 5, 5, 10, 10, 10])
+  // No connection arrives any more.
+  await nextPass()
+  expect(order.length).toBe(12)
   await Promise.all(turns)
-  // The first at once, the others together: when a slice and as much time again have passed.
-  expect(counts).toEqual([1, 1, 1, 1, 1, 1, 1, 1, 9, 9, 9, 9])
+})
+
+it('lets connections arrive between two slices, however long they take', async () => {
+  let now = 0
+  const pace = createPace(() => now)
+  const { order, take } = createRecorder(pace)
+  pace.hurry()
+  const turns = Array.from({ length: 4 }, () => take('request', 'first').then(() => (now += 50)))
+  const counts: number[] = []
+  for (let pass = 0; pass < 6; pass++) {
+    pace.hurry()
+    await nextPass()
+    counts.push(order.length)
+    now += 4
+  }
+  expect(counts).toEqual([0, 1, 1, 2, 2, 3])
+  await Promise.all(turns)
 })
 
 it('accepts a burst before it continues what was accepted, unless that has waited too long', async () => {
@@ -89,6 +108,9 @@ it('accepts a burst before it continues what was accepted, unless that has waite
   pace.hurry()
   const early = [take('step'), take('step')]
   const burst = [take('request', 'first'), take('request', 'first')]
+  await nextPass()
+  now = 4
+  pace.hurry()
   await nextPass()
   // Connections keep arriving: no step is taken, although no request waits.
   expect(order).toEqual(['request', 'request'])

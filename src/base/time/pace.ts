@@ -16,7 +16,7 @@ export interface Pace {
 
 /** Time slice of one pass; the rest waits for the next. At least one turn runs per pass. */
 const passMs = 4
-/** After a time slice, for how long passes that hurry run no turns: as long again, so that neither side starves. */
+/** For how long passes that hurry run no turns before the next time slice: as long as a slice, so that neither side starves. */
 const hurryMs = 4
 /** Maximum number of turns in one pass. */
 const mostTurns = 32
@@ -39,8 +39,8 @@ export function createPace(now: () => number = () => performance.now()): Pace {
   let hurried = false
   /** Whether this pass hurries. */
   let isHurried = false
-  /** When turns run again, even if every pass hurries. */
-  let hurryEnds = 0
+  /** When turns run again, even if every pass hurries; `undefined` after a pass with turns. */
+  let hurryEnds: number | undefined
   /** Whether the last turn was a `first` one. */
   let wasFirst = false
   /** Free turns used since the last pass. */
@@ -58,8 +58,10 @@ export function createPace(now: () => number = () => performance.now()): Pace {
       called = 0
       isHurried = hurried
       hurried = false
-      passEnds = isHurried && at < hurryEnds ? at : at + passMs
-      if (at < passEnds) hurryEnds = passEnds + hurryMs
+      hurryEnds = isHurried ? (hurryEnds ?? at + hurryMs) : at
+      const isSkipped = at < hurryEnds
+      passEnds = isSkipped ? at : at + passMs
+      if (!isSkipped) hurryEnds = undefined
     }
     if (at < passEnds) takeOne(at)
     arrange()
