@@ -58,11 +58,13 @@ export function refuseOptions(what: string, options: unknown, rows: Rows): void 
 
 /** Checks each option by its row. `undefined` counts as absent. */
 export function rowIssues(options: Record<string, unknown>, at: Pointer, rows: Rows): Issue[] {
-  return Object.entries(options).flatMap(([option, value]) => {
+  const issues: Issue[] = []
+  for (const [option, value] of Object.entries(options)) {
     const location = child(at, option)
-    if (!Object.hasOwn(rows, option)) return [unknownOption(option, location, rows)]
-    return value === undefined ? [] : (rows[option]?.(value, location) ?? [])
-  })
+    if (!Object.hasOwn(rows, option)) issues.push(unknownOption(option, location, rows))
+    else if (value !== undefined) issues.push(...(rows[option]?.(value, location) ?? []))
+  }
+  return issues
 }
 
 function unknownOption(option: string, at: Pointer, rows: Rows): Issue {

@@ -4,8 +4,8 @@
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { ProvisoError } from '../base/errors/error.ts'
-import type { Json } from '../base/json.ts'
-import type { Stop } from '../base/stop.ts'
+import { type Json, setOwn } from '../base/json.ts'
+import { createStop, type Stop } from '../base/stop.ts'
 import { type Clock, settleWithin } from '../base/time/clock.ts'
 import { type Authenticate, authorise } from './auth/authenticate.ts'
 import { type OnceServer, readKey } from './http/idempotency.ts'
@@ -61,13 +61,13 @@ export function mountRoute(fastify: FastifyInstance, route: Route, mounting: Mou
       if (refused) return sendRefusal(reply, closeConnection(refused, request), mounting)
     },
     async handler(request, reply) {
-      const signal = endSignal(reply, mounting.stopping)
+      const end = createEnd(reply, mounting.stopping)
       // Many requests may arrive at once: wait for a turn of the event loop before doing any work.
       await mounting.served.app.pace.turn('first')
       const permit = willStream(request) ? streams.acquire(mounting.known(request).caller.tenant) : undefined
       if (permit && 'refused' in permit) return sendRefusal(reply, permit, mounting)
       try {
-        const answer = await answerInTime(route, request, { ...mounting, signal })
+        const answer = await answerInTime(route, request, { ...mounting, end })
         if ('refused' in answer) await countRefusedBody(request)
         // From here on the response is written, or a stream follows the run.
         mounting.known(request).onAccepted()
@@ -78,7 +78,7 @@ export function mountRoute(fastify: FastifyInstance, route: Route, mounting: Mou
         }
         if (!('stream' in answer)) return sendAnswer(reply, answer, route)
         const { headers } = mounting.known(request)
-        await streams.send(withDeprecation(answer, route), reply, { headers, signal }).catch((cause) => {
+        await streams.send(withDeprecation(answer, route), reply, { headers, stop: end }).catch((cause) => {
           if (!reply.raw.headersSent) throw cause
           // The client sees a broken connection and reconnects.
           mounting.reportError(cause, request)
@@ -164,6 +164,8 @@ function nameTarget({ operation }: Route, { params }: FastifyRequest): string {
 
 /** Refuses compressed bodies: they are not decompressed, because a small body could become a huge one. */
 function checkEncoding({ headers }: FastifyRequest): Refusal | undefined {
+  if (headers['content-encoding'] === undefined && headers['transfer-encoding'] === undefined)
+    return undefined
   if (!hasBody(headers)) return undefined
   const codings = [headers['content-encoding'], headers['transfer-encoding']]
   const compressed = codings
@@ -201,7 +203,7 @@ function closeConnection(refused: Refusal, { headers }: FastifyRequest): Refusal
 function answerInTime(
   route: Route,
   request: FastifyRequest,
-  mounting: Mounting & { readonly signal: AbortSignal },
+  mounting: Mounting & { readonly end: Stop },
 ): Promise<Answer | Refusal> {
   const { clock, answerMs } = mounting
   let stopWaiting = () => {}
@@ -225,9 +227,9 @@ function unanswered(answerMs: number): ProvisoError {
 async function answerCall(
   route: Route,
   request: FastifyRequest,
-  mounting: Mounting & { readonly signal: AbortSignal; readonly onAccepted: () => void },
+  mounting: Mounting & { readonly end: Stop; readonly onAccepted: () => void },
 ): Promise<Answer | Refusal> {
-  const { served, quota, signal } = mounting
+  const { served, quota, end } = mounting
   const { caller, traceId, rawBody } = mounting.known(request)
   const parts = readParts(route, {
     // Fastify parses path parameters as strings; query parameters may repeat.
@@ -244,10 +246,15 @@ async function answerCall(
     caller,
     ...parts,
     headers,
-    address: request.ip,
+    // Asks the system: few routes need it.
+    get address() {
+      return request.ip
+    },
     traceId,
     rawBody,
-    signal,
+    get signal() {
+      return end.signal
+    },
     onAccepted() {
       mounting.onAccepted()
       mounting.known(request).onAccepted()
@@ -289,29 +296,24 @@ function withDeprecation<T extends Answer>(answer: T, { deprecated }: Route): T 
 
 /** Header names are in lower case; repeated headers are joined. */
 function readHeaders(request: FastifyRequest): Call['headers'] {
-  return Object.fromEntries(
-    Object.entries(request.headers).map(([name, value]) => [
-      name,
-      Array.isArray(value) ? value.join(', ') : value,
-    ]),
-  )
+  const headers: { [name: string]: string | undefined } = {}
+  for (const [name, value] of Object.entries(request.headers))
+    setOwn(headers, name, Array.isArray(value) ? value.join(', ') : value)
+  return headers
 }
 
 /** One for all requests: a reason of its own costs each of them a stack trace. */
 const over = new DOMException('The request is over', 'AbortError')
 
-/**
- * Returns a signal that aborts when the connection closes or the server stops. Its listener is removed with the connection.
- * The server's own signal would compare each new listener with those of all active requests.
- */
-function endSignal({ raw }: FastifyReply, stopping: Stop): AbortSignal {
-  const end = new AbortController()
+/** Creates a stop that aborts when the connection closes or the server stops. Its listener is removed with the connection. */
+function createEnd({ raw }: FastifyReply, stopping: Stop): Stop {
+  const end = createStop()
   const leave = stopping.listen(() => end.abort(over))
   raw.once('close', () => {
     leave()
     end.abort(over)
   })
-  return end.signal
+  return end
 }
 
 const stopping = refusal('server/stopping', 'The server is shutting down and accepts no requests', {

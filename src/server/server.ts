@@ -23,6 +23,7 @@ import { requireLoopback, toListenError } from './http/free-address.ts'
 import { createHandlers } from './http/handlers.ts'
 import { createOnceServer } from './http/idempotency.ts'
 import {
+  contextOf,
   createRequestContexts,
   isForeignPage,
   isLoopbackName,
@@ -312,6 +313,7 @@ function mountRoutes(
       answerMalformed(error, socket, { redactor: app.redactor, traceId: readTraceId(undefined) }),
   })
 
+  fastify.decorateRequest(contextOf, null)
   // Node accepts one new connection per loop iteration: keep iterations short while connections arrive.
   fastify.server.on('connection', app.pace.hurry)
   fastify.removeAllContentTypeParsers()

@@ -1,8 +1,7 @@
 /** Streams over real HTTP with nothing around them: `GET /RUN?until=waits&after=N`, on a loopback port. */
-import { setMaxListeners } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { createPace, systemClock } from '../seams/base.ts'
+import { createPace, createStop, systemClock } from '../seams/base.ts'
 import { createRedactor } from '../seams/domain.ts'
 import { type StreamEnd, type StreamOptions, streamEvents } from '../seams/server.ts'
 
@@ -22,10 +21,8 @@ export interface Served {
 type Given = Pick<StreamOptions, 'store'> & Partial<StreamOptions>
 
 export async function serveStreams(given: Given): Promise<Served> {
-  const stopping = new AbortController()
+  const stopping = createStop()
   const pace = createPace()
-  // One signal for all streams here; that is no leak.
-  setMaxListeners(0, stopping.signal)
   const ends: string[] = []
   const responses: ServerResponse[] = []
   const waiting = new Set<() => void>()
@@ -45,7 +42,7 @@ export async function serveStreams(given: Given): Promise<Served> {
       after: Number(last),
       until: searchParams.get('until') === 'waits' ? 'waits' : 'over',
       response,
-      signal: stopping.signal,
+      stop: stopping,
       clock: systemClock,
       pace,
       ...given,
@@ -75,9 +72,9 @@ export async function serveStreams(given: Given): Promise<Served> {
         look()
       })
     },
-    stop: () => stopping.abort(),
+    stop: () => stopping.abort('stopped'),
     close() {
-      stopping.abort()
+      stopping.abort('stopped')
       server.closeAllConnections()
       return new Promise((resolve) => server.close(() => resolve()))
     },

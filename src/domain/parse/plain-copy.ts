@@ -32,10 +32,9 @@ interface PlainOptions {
 export function plainCopy(given: unknown, { holes = 'null' }: PlainOptions = {}): PlainCopy {
   const root: { value: Json } = { value: null }
   const stack: Visit[] = [{ value: given, into: root, key: 'value', depth: 0 }]
-  let nodes = 0
+  let nodes = 1
   for (let visit = stack.pop(); visit !== undefined; visit = stack.pop()) {
     const { value, into, key, depth } = visit
-    if (++nodes > plainLimits.nodes) return tooMany()
     if (isScalar(value)) {
       setOwn(into, key, value)
       continue
@@ -54,10 +53,15 @@ export function plainCopy(given: unknown, { holes = 'null' }: PlainOptions = {})
       ? Array.from(value, (member, index) => [String(index), member] as const)
       : Object.entries(value as object)
     // Before they are on the stack: what holds itself many times would fill the memory on its way down.
-    if (nodes + stack.length + members.length > plainLimits.nodes) return tooMany()
+    nodes += members.length
+    if (nodes > plainLimits.nodes) return tooMany()
+    // In their order; what needs a visit of its own takes its place now and is filled in then.
+    for (const [name, member] of members)
+      if (isScalar(member)) setOwn(copy, name, member)
+      else if (member !== undefined || inList) setOwn(copy, name, null)
     // Last first: the stack gives them back in order.
     for (const [name, member] of members.reverse()) {
-      if (member === undefined && !inList) continue
+      if (isScalar(member) || (member === undefined && !inList)) continue
       stack.push({ value: member, into: copy, key: name, parent: visit, depth: depth + 1 })
     }
   }

@@ -78,16 +78,16 @@ function rewriteItems(items: readonly unknown[], walk: Walk, depth: number): rea
 function rewriteMembers(value: object, walk: Walk, depth: number): object {
   const { rewrite } = walk
   let copy: object | undefined
-  const keys = Object.keys(value)
-  for (let index = 0; index < keys.length; index++) {
-    const key = keys[index] as string
+  // No list of keys: it would be the most memory that the walk takes.
+  for (const key in value) {
+    if (!Object.hasOwn(value, key)) continue
     const member = (value as Readonly<Record<string, unknown>>)[key]
     const { text, names } = rewrite.keys?.get(key) ?? readKey(key, rewrite)
     const isSecret = names && rewrite.secret !== undefined && isSecretMember(key, member)
     const clean = isSecret ? rewrite.secret?.(member) : rewriteAny(member, walk, depth + 1)
     if (copy === undefined) {
       if (clean === member && text === key) continue
-      copy = copyMembers(value, keys.slice(0, index))
+      copy = copyMembersBefore(value, key)
     }
     setOwn(copy, text, clean)
   }
@@ -102,8 +102,11 @@ function readKey(key: string, { text, key: rewriteKey = text, keys }: Rewrite): 
   return read
 }
 
-function copyMembers(value: object, keys: readonly string[]): object {
+function copyMembersBefore(value: object, last: string): object {
   const copy = {}
-  for (const key of keys) setOwn(copy, key, Reflect.get(value, key))
+  for (const key of Object.keys(value)) {
+    if (key === last) break
+    setOwn(copy, key, Reflect.get(value, key))
+  }
   return copy
 }

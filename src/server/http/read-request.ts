@@ -25,21 +25,27 @@ export interface Known {
   onAccepted: () => void
 }
 
+/** Where a request has its context: a map of all requests would cost each collection of garbage more. */
+export const contextOf = Symbol('context')
+
+type Request = FastifyRequest & { [contextOf]?: Known | null }
+
 /** Returns a function that finds or creates the context of a request. */
 export function createRequestContexts(cors: readonly string[]): (request: FastifyRequest) => Known {
-  const requests = new WeakMap<FastifyRequest, Known>()
-  return (request) => {
-    const found = requests.get(request)
+  const headers = { ...securityHeaders, ...corsHeaders(undefined, cors) }
+  return (request: Request) => {
+    const found = request[contextOf]
     if (found) return found
+    const { origin } = request.headers
     const traceparent = request.headers['traceparent']
     const fresh: Known = {
       traceId: readTraceId(typeof traceparent === 'string' ? traceparent : undefined),
-      headers: { ...securityHeaders, ...corsHeaders(request.headers.origin, cors) },
+      headers: origin === undefined ? headers : { ...securityHeaders, ...corsHeaders(origin, cors) },
       caller: anonymous,
       rawBody: new Uint8Array(),
       onAccepted: () => {},
     }
-    requests.set(request, fresh)
+    request[contextOf] = fresh
     return fresh
   }
 }

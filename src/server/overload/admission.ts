@@ -10,7 +10,7 @@ import { type Refusal, refusal } from '../problem.ts'
 import type { Caller, Route } from '../route.ts'
 
 export interface AdmissionOptions {
-  /** Requests handled at once, until a run is accepted or a response begins; others wait, tenant by tenant. Default 16. */
+  /** Requests handled at once, until a run is accepted or a response begins; others wait, tenant by tenant. Default 64: as many as one commit of SQLite takes. */
   readonly handling?: number
   /** Requests that would wait longer are refused with 429. Default 1,000. */
   readonly queueMs?: number
@@ -25,7 +25,7 @@ export interface Admission {
 }
 
 export function createAdmission(
-  { handling = 16, queueMs = 1_000, lagMs = 500 }: AdmissionOptions,
+  { handling = 64, queueMs = 1_000, lagMs = 500 }: AdmissionOptions,
   { lag, clock, onRefused }: AdmissionParts,
 ): Admission {
   const queue = createFairQueue({ concurrency: handling, waitMs: queueMs, clock })

@@ -1,31 +1,33 @@
 /** The two ends of a stream: the connection of its client, and the store that wakes it when the run grows. */
 import type { ServerResponse } from 'node:http'
 import { ProvisoError } from '../../base/errors/error.ts'
+import type { Stop } from '../../base/stop.ts'
 import type { Clock } from '../../base/time/clock.ts'
 import type { Store } from '../../domain/ports/store.ts'
 
 /** One client connection: writes to it, and waits for drain, end, wake-up or timeout. It buffers nothing itself. */
 export interface ClientConnection {
-  /** `gone`: the client disconnected; `stopped`: the signal aborted; `undefined`: the connection is open. */
+  /** `gone`: the client disconnected; `stopped`: the server stops; `undefined`: the connection is open. */
   ended(): 'gone' | 'stopped' | undefined
   /** Whether the socket buffer is full and has not drained since. */
   full(): boolean
   /** Time of the last write. */
   lastSent(): number
   send(text: string): void
-  /** Waits for the next drain, end or wake-up, or until this time. */
+  /** Waits for the next drain, end or wake-up, or until this time; it may end earlier. */
   pause(until?: number): Promise<void>
   wake(): void
   close(): void
 }
 
-export function openConnection(
-  response: ServerResponse,
-  signal: AbortSignal,
-  clock: Clock,
-): ClientConnection {
+/** Ends a stream. */
+export type StreamStop = Pick<Stop, 'aborted' | 'listen'>
+
+export function openConnection(response: ServerResponse, stop: StreamStop, clock: Clock): ClientConnection {
   let resume = () => {}
   let sentAt = clock.now()
+  /** One timer for many pauses: it wakes at the earliest time that a pause has asked for, which may be early. */
+  let timer: { readonly at: number; readonly cancel: () => void } | undefined
   // Kept here: a response that has no socket reports its own buffer only in the result of `write`.
   let isFull = false
   const wake = () => resume()
@@ -35,13 +37,21 @@ export function openConnection(
   response.on('drain', drained)
   // A connection that breaks while something is being written is an ended one, not a fault of ours.
   for (const event of ['drain', 'close', 'error']) response.on(event, wake)
-  signal.addEventListener('abort', wake)
+  const stopListening = stop.listen(wake)
 
+  const setTimer = (at: number) => {
+    timer?.cancel()
+    const cancel = clock.timer(at, () => {
+      timer = undefined
+      resume()
+    })
+    timer = { at, cancel }
+  }
   const isGone = () =>
     response.destroyed || response.closed || response.writableEnded || response.socket?.destroyed === true
 
   return {
-    ended: () => (isGone() ? 'gone' : signal.aborted ? 'stopped' : undefined),
+    ended: () => (isGone() ? 'gone' : stop.aborted ? 'stopped' : undefined),
     full: () => isFull,
     lastSent: () => sentAt,
     send(text) {
@@ -49,20 +59,17 @@ export function openConnection(
       isFull = !response.write(text)
     },
     pause(until) {
+      if (until !== undefined && until < (timer?.at ?? Number.POSITIVE_INFINITY)) setTimer(until)
       return new Promise((resolve) => {
-        const takeBack = until === undefined ? undefined : clock.timer(until, () => resume())
-        resume = () => {
-          resume = () => {}
-          takeBack?.()
-          resolve()
-        }
+        resume = resolve
       })
     },
     wake,
     close() {
       response.off('drain', drained)
       for (const event of ['drain', 'close']) response.off(event, wake)
-      signal.removeEventListener('abort', wake)
+      stopListening()
+      timer?.cancel()
     },
   }
 }

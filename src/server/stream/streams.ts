@@ -22,7 +22,7 @@ import type { EventStream } from '../route.ts'
 import type { PartialSubscription, ServedApp } from '../served.ts'
 import { createPlansInForce, type PlansInForce } from './event-page.ts'
 import { commentText, frameText, partialText, retryText } from './frame-text.ts'
-import { type ClientConnection, getWakeups, openConnection } from './sse-connection.ts'
+import { type ClientConnection, getWakeups, openConnection, type StreamStop } from './sse-connection.ts'
 
 export interface Streams {
   readonly open: number
@@ -30,7 +30,7 @@ export interface Streams {
   acquire(tenant: string): Permit | Refusal
   /** Writes the run's events to the reply until the run ends, the client disconnects or the server stops. */
   send(answer: EventStream, reply: FastifyReply, given: SendOptions): Promise<void>
-  /** Resolves when no stream is open. To stop them, abort the signal passed to `send` first. */
+  /** Resolves when no stream is open. To stop them, abort the stop passed to `send` first. */
   ended(): Promise<void>
 }
 
@@ -41,7 +41,7 @@ interface Permit {
 
 interface SendOptions {
   readonly headers: Readonly<Record<string, string>>
-  readonly signal: AbortSignal
+  readonly stop: StreamStop
 }
 
 interface StreamLimits {
@@ -92,7 +92,7 @@ export function createStreams(app: ServedApp, { most, perTenant }: StreamLimits,
         until,
         response: reply.raw,
         headers: { ...given.headers, ...headers },
-        signal: given.signal,
+        stop: given.stop,
         clock,
         pace: app.pace,
         maxStreams: most,
@@ -138,7 +138,7 @@ export interface StreamOptions {
   readonly response: ServerResponse
   readonly headers?: Readonly<Record<string, string>>
   /** Aborts when the connection closes or the server stops. */
-  readonly signal: AbortSignal
+  readonly stop: StreamStop
   readonly clock: Clock
   /** Streams yield to other work in between. */
   readonly pace: Pace
@@ -152,7 +152,7 @@ export interface StreamOptions {
   readonly subscribeToPartials?: (onChange: () => void) => PartialSubscription
 }
 
-/** `gone`: the client disconnected; `stopped`: the signal aborted while it was connected. */
+/** `gone`: the client disconnected; `stopped`: the server stopped while it was connected. */
 export type StreamEnd = 'over' | 'waits' | 'gone' | 'stopped'
 
 export const streamDefaults = { pingMs: 15_000, pollMs: 5_000, maxStreams: 10_000 } as const
@@ -172,9 +172,9 @@ const retryMs = { usual: 1_000, stopped: 3_000 } as const
  * A client that has already seen the last event gets 204 without a body, which stops an `EventSource` from reconnecting.
  */
 export async function streamEvents(options: StreamOptions): Promise<StreamEnd> {
-  const { store, runId, response, signal, clock, maxStreams = streamDefaults.maxStreams } = options
+  const { store, runId, response, stop, clock, maxStreams = streamDefaults.maxStreams } = options
   const plans = createPlansInForce(options.store, options.runId)
-  const connection = openConnection(response, signal, clock)
+  const connection = openConnection(response, stop, clock)
   const partials = options.subscribeToPartials?.(connection.wake)
   const cursor: Cursor = {
     at: Math.max(options.after, 0),

@@ -118,7 +118,7 @@ export const httpTable = {
   },
   'server.max_handling': {
     schema: count,
-    otherwise: 16,
+    otherwise: 64,
     what: 'requests handled at once; the others wait, tenant by tenant',
     env: ['PROVISO_MAX_HANDLING'],
   },
