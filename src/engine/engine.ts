@@ -18,6 +18,7 @@ import type { RunSource } from './claim/run-source.ts'
 import type { Engine, EngineOptions } from './engine-options.ts'
 import { changeTask } from './input/change-task.ts'
 import { openQuestionAbout, recordLateResult, recordLostLease, settlesDoubt } from './input/late-result.ts'
+import { createPendingInputs } from './input/pending-inputs.ts'
 import { cancel, type Outside, reply, resume, triggerPolicy } from './input/replies.ts'
 import { boundReads } from './journal/bound-reads.ts'
 import { createChanges, createRunWaiters, loadEvents, loadState, watchRun } from './journal/journal.ts'
@@ -38,10 +39,12 @@ export function createEngine(options: EngineOptions): Engine {
   let isClosed = false
   const changes = createChanges(store, clock, pollMs)
   const lifecycle = createLifecycle()
+  const pending = createPendingInputs()
   const outside: Outside = {
     store,
     compileOptions,
     decisionContext,
+    pending,
     onAppended: (state, events) => lifecycle.appended(state, events, { by: 'outside' }),
   }
   const waiters = createRunWaiters({
@@ -65,6 +68,7 @@ export function createEngine(options: EngineOptions): Engine {
       onLeft: (runId, left) => source.onLeft(runId, left),
     },
     onLateResult: lateAnswers.record,
+    hasPendingInput: pending.has,
     // If the store is unavailable, the loss is not counted; the run continues in another process in any case.
     onLeaseLost: ({ runId, calls }) =>
       void recordLostLease(outside, runId, { owner, calls })

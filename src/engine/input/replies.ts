@@ -26,6 +26,7 @@ import { actionFacts, mayAct } from '../decide/policies.ts'
 import { type DecisionContext, factsFor } from '../events.ts'
 import { loadState } from '../journal/journal.ts'
 import { buildRunHead, getRunStatus } from '../journal/run-head.ts'
+import type { PendingInputs } from './pending-inputs.ts'
 
 /** Attempts to append under contention; each lost race means that another writer made progress. */
 const tries = 100
@@ -34,6 +35,7 @@ export interface Outside {
   readonly store: Store
   readonly compileOptions?: CompileOptions
   readonly decisionContext: (tenant: string) => DecisionContext
+  readonly pending: PendingInputs
   /** Called after the events are applied to the state and stored in the journal. */
   readonly onAppended: (state: RunState, events: readonly NewEvent[]) => void
 }
@@ -51,6 +53,19 @@ export async function appendChecked(
   for (const name of ['note', 'reason'] as const)
     if (given[name] !== undefined && typeof given[name] !== 'string')
       throw new ProvisoError('option/invalid', `What is said as \`${name}\` must be a text`)
+  const end = outside.pending.begin(runId)
+  try {
+    return await appendInTurn(outside, runId, make)
+  } finally {
+    end()
+  }
+}
+
+async function appendInTurn(
+  outside: Outside,
+  runId: string,
+  make: (state: RunState, context: DecisionContext) => readonly NewEvent[],
+): Promise<RunState> {
   for (let attempt = 0; attempt < tries; attempt++) {
     const state = await loadState(outside.store, runId, outside.compileOptions)
     const context = outside.decisionContext(state.tenant)

@@ -50,6 +50,8 @@ interface Resting extends Pick<LeftRun, 'idle'> {
 interface ActiveRunsParts extends Pick<ActorContext, 'onLateResult' | 'onAppended'> {
   /** Called when a lease was lost during calls. */
   readonly onLeaseLost: (actor: Actor) => void
+  /** Whether external input is being written to the run. */
+  readonly hasPendingInput: (runId: string) => boolean
   readonly settings: EngineSettings
   readonly lifecycle: Lifecycle
   readonly changes: Changes
@@ -92,6 +94,7 @@ export function createActiveRuns(parts: ActiveRunsParts): ActiveRuns {
     if (isKnown && actor.calls.length > 0) parts.onLeaseLost(actor)
   }
 
+  const work = createWork(settings)
   const context: ActorContext = {
     store,
     compileOptions: settings.compileOptions,
@@ -101,7 +104,8 @@ export function createActiveRuns(parts: ActiveRunsParts): ActiveRuns {
     decisionContext,
     turn,
     updateCatalog: settings.updateCatalog,
-    ...createWork(settings),
+    ...work,
+    canBeAhead: (run, events) => !parts.hasPendingInput(run.runId) && work.canBeAhead(run, events),
     onLateResult: parts.onLateResult,
     onAppended: parts.onAppended,
     onIdle(actor, state, { more, missing }) {

@@ -107,6 +107,14 @@ export function sampleSuite({ test, expect }: Suite): void {
     expect(all.stored).toBeLessThan(stored + events.length * 100)
   })
 
+  test('adds up the usage of attempts that return text which databases refuse', async (given) => {
+    if (given.store.usage === undefined) return
+    const usage = { calls: 1, inputTokens: 70, outputTokens: 30, costUsd: 0.25 }
+    const output = { value: { text: '\u0000 \ud800 \\u0000 \\\\ud800 \\' } }
+    await make(given, 'a', [{ usage, output }])
+    expect(await given.store.usage({ tenant: 't-1', from: 0 })).toMatchObject({ tokens: 100, costUsd: 0.25 })
+  })
+
   for (const [how, size] of [
     ['one by one', 1],
     ['two at a time', 2],

@@ -3,6 +3,10 @@ import { sql } from 'kysely'
 import { toColumn } from '../../shared/column-text.ts'
 import type { SqlDialect } from './sql-dialect.ts'
 
+/** The server cannot parse JSON with NUL or lone surrogates, even if only other members have them. */
+const readablePayload = sql`case when flex_events.payload like '%\\\\u%'
+  then regexp_replace(flex_events.payload, '\\\\u(0000|d[89a-f][0-9a-f]{2})', '\\\\ufffd', 'g') else flex_events.payload end`
+
 export const postgresDialect: SqlDialect = {
   name: 'postgres',
   begin: 'begin isolation level read committed',
@@ -33,7 +37,7 @@ export const postgresDialect: SqlDialect = {
     runId: sql.ref<string>('spans.run_id'),
     toWholeNumber: (value) => sql<number>`floor(${value})`,
     readUsage: (name) =>
-      sql<number>`(flex_events.payload::json -> 'usage' ->> ${sql.lit(name)})::double precision`,
+      sql<number>`((${readablePayload})::json -> 'usage' ->> ${sql.lit(name)})::double precision`,
   },
   lists: {
     text: { type: 'text[]', encode: toTextArray },
