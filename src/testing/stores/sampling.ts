@@ -112,7 +112,8 @@ export function sampleSuite({ test, expect }: Suite): void {
     const usage = { calls: 1, inputTokens: 70, outputTokens: 30, costUsd: 0.25 }
     const output = { value: { text: '\u0000 \ud800 \\u0000 \\\\ud800 \\' } }
     await make(given, 'a', [{ usage, output }])
-    expect(await given.store.usage({ tenant: 't-1', from: 0 })).toMatchObject({ tokens: 100, costUsd: 0.25 })
+    const { tokens, costUsd } = await given.store.usage({ tenant: 't-1', from: 0 })
+    expect([tokens, costUsd]).toEqual([100, 0.25])
   })
 
   for (const [how, size] of [
