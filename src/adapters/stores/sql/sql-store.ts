@@ -342,12 +342,13 @@ async function readEvents(
   reads: ReadStatements,
   { runId, after, limit }: { readonly runId: string; readonly after: number; readonly limit: number },
 ): Promise<JournalEvent[]> {
+  const until = after + limit
   // The last row of the range may end with events behind it.
-  const before = after + limit + mostPacked
+  const before = until + mostPacked
   const rows = await runByKey(() =>
-    readRows<EventTable, JournalEvent[]>(reads, reads.events({ runId, after, before }), toEvents),
+    readRows<EventTable, JournalEvent[]>(reads, reads.events({ runId, after, until, before }), toEvents),
   )
-  return rows.flat().filter(({ seq }) => seq > after && seq <= after + limit)
+  return rows.flat().filter(({ seq }) => seq > after && seq <= until)
 }
 
 /** Returns the rows of a query, with the large values that they refer to. */

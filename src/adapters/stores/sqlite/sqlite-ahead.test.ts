@@ -299,6 +299,23 @@ describe('a store', () => {
     await store.close()
   })
 
+  it('fences an append of the previous owner while the claim is on its way to the disk', async () => {
+    let now = 1_000_000
+    const { store, disk, append } = await openStopped('fenced', { clock: { now: () => now } })
+    await append(1, false)
+    now += 61_000
+    disk.isStopped = true
+    const claiming = store.claim({ owner: 'other', leaseMs: 60_000, limit: 1 })
+    const late = append(2, true, { release: true })
+    await pause(aheadMs)
+    disk.go()
+    const [claimed] = await claiming
+    expect(await late).toEqual({ kind: 'fenced' })
+    const lease = claimed?.lease
+    expect(await append(2, false, { lease })).toMatchObject({ kind: 'appended', seq: 3 })
+    await store.close()
+  })
+
   it('has everything on the disk when it is closed', async () => {
     const { path, store, append, disk } = await openStopped('closed')
     await append(1, true)

@@ -17,7 +17,7 @@ import { sqliteDialect } from '../sql/dialects/sqlite-dialect.ts'
 import { listMigrations } from '../sql/migrations/migrate.ts'
 import { openLibsql } from './drivers/libsql.ts'
 import { sqliteBuilder } from './open-sqlite.ts'
-import { openSqliteStore } from './sqlite.ts'
+import { type OpenSqlite, openSqliteStore } from './sqlite.ts'
 
 const long = process.env['PROVISO_LONG'] === '1'
 let folder: string
@@ -323,6 +323,39 @@ describe('a SQLite file', () => {
     for (const after of [0, 1, 2, 3, 40, 66, 67, 68, 152, 153])
       for (const limit of [1, 2, 63, 64, 65, 200])
         expect(await store.read('r', after, limit)).toEqual(all.slice(after, after + limit))
+    await store.close()
+  })
+
+  it('reads an event without the large values of the events after it', async () => {
+    const path = newPath()
+    const first = await openSqliteStore({ path })
+    await first.create(newRun('r'))
+    for (const seq of [1, 2, 3]) {
+      const events = [logEvent(`${seq}${'x'.repeat(9_000)}`)]
+      await first.append({ runId: 'r', expectedSeq: seq, events, head: runningHead })
+    }
+    await first.close()
+    const loaded: unknown[] = []
+    const open: OpenSqlite = (file) => {
+      const connection = openLibsql(file)
+      return {
+        execute(...statement) {
+          const rows = connection.execute(...statement)
+          loaded.push(...rows.flatMap(({ body }) => (body === undefined ? [] : [body])))
+          return rows
+        },
+        get inTransaction() {
+          return connection.inTransaction
+        },
+        close: () => connection.close(),
+      }
+    }
+    const store = await openSqliteStore({ path, open })
+    for (const [after, values] of [0, 1, 1, 1].entries()) {
+      loaded.length = 0
+      expect(await store.read('r', after, 1)).toHaveLength(1)
+      expect(loaded).toHaveLength(values)
+    }
     await store.close()
   })
 

@@ -17,14 +17,20 @@ export function createLeases(
       const claimId = nextName()
       const taken = await runByKey(function* (again) {
         type Taken = Pick<RunTable, 'run_id' | 'tenant' | 'lease_epoch' | 'priority'>
+        // At once, before the claim is on the disk: an append of the previous owner would be judged by the cached lease.
+        const forget = (found: Taken[]) => {
+          for (const cache of [hot, recent]) cache?.forget(found.map((row) => row.run_id))
+          return found
+        }
         if (again) {
           const before = yield* ask<Taken>(statements.claimed({ owner, claimId }))
-          if (before.length > 0) return before
+          if (before.length > 0) return forget(before)
         }
         const values = { owner, leaseMs, limit, claimId, now: driver.now() }
-        return yield* ask<Taken>(statements.claim({ ...values, runId, except, exceptTenants, placements }))
+        return forget(
+          yield* ask<Taken>(statements.claim({ ...values, runId, except, exceptTenants, placements })),
+        )
       })
-      for (const cache of [hot, recent]) cache?.forget(taken.map((row) => row.run_id))
       // An update returns its rows in any order; ids begin with the time at which they were made.
       taken.sort((one, other) => other.priority - one.priority || (one.run_id < other.run_id ? -1 : 1))
       return taken.map((row) => ({

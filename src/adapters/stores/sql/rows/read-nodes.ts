@@ -17,7 +17,7 @@ export function* readNodes(runId: string, reads: ReadStatements): Steps<NodeRow[
   const [run] = found
   const after = run?.nodes_seq ?? undefined
   // All that there are: meanwhile there may be more of them.
-  const range = { runId, before: Number.MAX_SAFE_INTEGER }
+  const range = { runId, until: Number.MAX_SAFE_INTEGER, before: Number.MAX_SAFE_INTEGER }
   const journal = after === undefined ? [] : yield* ask<EventTable>(reads.events({ ...range, after }))
   const values = yield* loadValues([...found, ...journal], reads)
   const rows = found.flatMap((row) => (row.node_id === null ? [] : [toStoredNode(row, values)]))

@@ -19,14 +19,18 @@ export function createReadStatements(db: Kysely<Tables>, templates: Templates) {
       db.selectFrom('flex_runs').selectAll().where('run_id', '=', param('runId')),
     ),
 
-    /** Rows whose last event is after one and before the other. */
-    events: templates.query<{ runId: string; after: number; before: number }>((param) =>
+    /**
+     * Rows whose last event is after one and before another, and whose first is not after `until`: the rows behind may have
+     * large values.
+     */
+    events: templates.query<{ runId: string; after: number; until: number; before: number }>((param) =>
       db
         .selectFrom('flex_events')
         .selectAll()
         .where('run_id', '=', param('runId'))
         .where('seq', '>', param('after'))
         .where('seq', '<', param('before'))
+        .where(({ eb }) => eb(eb('seq', '-', eb.ref('events')), '<', param('until')))
         .orderBy('seq'),
     ),
 

@@ -186,7 +186,7 @@ function* readLagging(
 ): Steps<Before & { readonly lag: Lag }> {
   const { runId } = head
   const selects = selectsBefore(runId, events.get(runId) ?? [], context, true)
-  const range = { runId, after: nodesSeq, before: head.seq + 1 }
+  const range = { runId, after: nodesSeq, until: head.seq, before: head.seq + 1 }
   const [journal = [], ...answers] = yield [
     context.reads.events(range),
     ...selects.map(({ statement }) => statement),
