@@ -5,6 +5,7 @@ import { openProviso } from './proviso.mjs'
 /** Peers are loaded only where they run: what one changes in its process must not affect the others. */
 const engines = {
   proviso: openProviso,
+  'proviso-sync': (folder) => openProviso(folder, false),
   langgraph: async (folder) => (await import('./langgraph.mjs')).openLangGraph(folder),
   'langgraph-async': async (folder) => (await import('./langgraph.mjs')).openLangGraph(folder, 'async'),
   mastra: async (folder) => (await import('./mastra.mjs')).openMastra(folder),

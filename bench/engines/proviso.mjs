@@ -53,14 +53,19 @@ export const draft = {
   output: { node: 'z' },
 }
 
-export async function openProviso(folder) {
+/** `ahead` false: every commit waits for the disk. */
+export async function openProviso(folder, ahead = true) {
   const { createApp, defineCapability, openSqliteStore } = await loadProviso()
-  const store = await openSqliteStore({ path: join(folder, 'proviso.sqlite'), synchronous: 'FULL' })
+  const path = join(folder, `proviso-${ahead}.sqlite`)
+  const store = await openSqliteStore({ path, synchronous: 'FULL', ahead })
   const app = await createApp({ store, capabilities: defineCapabilities(defineCapability, nodeIds) })
   return {
     name: 'proviso',
-    settings:
-      'SQLite (libsql), WAL, synchronous=FULL, the log synced before anything leaves the process; local functions do not wait',
+    settings: `SQLite (libsql), WAL, synchronous=FULL, ${
+      ahead
+        ? 'the log synced before anything leaves the process; local functions do not wait'
+        : 'the log synced after every commit (ahead: false)'
+    }`,
     async run() {
       const { status, issues } = await app.run(envelope, { draft })
       if (status !== 'completed') throw new Error(`${status}: ${JSON.stringify(issues)}`)

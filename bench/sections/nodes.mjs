@@ -5,6 +5,7 @@ import { ms, table, times } from '../lib/table.mjs'
 
 const engines = [
   ['proviso', 'proviso'],
+  ['proviso-sync', 'proviso, every commit synced'],
   ['langgraph', 'LangGraph 1.4.18'],
   ['langgraph-async', 'LangGraph 1.4.18, async'],
   ['mastra', 'Mastra 0.24.9'],
@@ -14,7 +15,7 @@ const engines = [
 export async function nodes({ quick }) {
   const sizes = quick
     ? { turns: 5, sequential: 5, concurrent: 50, first: 30, rounds: 1 }
-    : { turns: 15, sequential: 20, concurrent: 100, first: 300, rounds: 3 }
+    : { turns: 15, sequential: 20, concurrent: 100, first: 1_000, rounds: 10 }
   return { concurrent: sizes.concurrent, engines: await raceEngines(engines, sizes) }
 }
 
