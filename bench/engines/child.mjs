@@ -25,7 +25,10 @@ const work = {
     timed(runs, async () => {
       for (let i = 0; i < runs; i++) await engine.run()
     }),
-  many: ({ runs }) => timed(runs, () => Promise.all(Array.from({ length: runs }, engine.run))),
+  many: ({ runs, batches = 1 }) =>
+    timed(runs * batches, async () => {
+      for (let i = 0; i < batches; i++) await Promise.all(Array.from({ length: runs }, engine.run))
+    }),
   async close() {
     await engine?.close()
     process.disconnect()

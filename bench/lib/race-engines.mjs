@@ -10,9 +10,9 @@ export const floor = 'one commit of one row'
 
 /**
  * @param engines `[name, label]`; one that is not installed or does not run is a row that says so
- * @param sizes `turns`, runs per turn (`sequential`, `concurrent`), and what warms up (`first` runs, `rounds` of concurrent ones)
+ * @param sizes `turns`, runs per turn (`sequential`, `concurrent` in `batches`), and what warms up (`first` runs, `rounds` of concurrent ones)
  */
-export async function raceEngines(engines, { turns, sequential, concurrent, first, rounds }) {
+export async function raceEngines(engines, { turns, sequential, concurrent, first, rounds, batches = 1 }) {
   // One folder for all: the same disk.
   const folder = mkdtempSync(join(tmpdir(), 'proviso-bench-'))
   const rows = []
@@ -29,7 +29,8 @@ export async function raceEngines(engines, { turns, sequential, concurrent, firs
     const running = rows.filter(({ failed }) => !failed)
     for (let turn = 0; turn < turns; turn++) {
       for (const { child, one } of running) one.push(await child.request('one', { runs: sequential }))
-      for (const { child, many } of running) many.push(await child.request('many', { runs: concurrent }))
+      for (const { child, many } of running)
+        many.push(await child.request('many', { runs: concurrent, batches }))
     }
   } finally {
     for (const { child } of rows) await child.close()
