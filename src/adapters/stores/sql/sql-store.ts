@@ -178,6 +178,7 @@ function createCommit(
   const statements = createWriteStatements(driver.builder, driver.dialect)
   const context = {
     ...ends,
+    isCompact: driver.isShared !== true,
     statements,
     reads,
     ledger,

@@ -9,7 +9,7 @@ import { inlineLimit } from '../shared/codec.ts'
 import { toEvents } from './rows/rows.ts'
 import { encodeEvents, eventRows, mostPacked } from './writes.ts'
 
-const write = { runId: 'r', after: 3, writeId: 'w' }
+const write = { runId: 'r', after: 3, writeId: 'w', isCompact: true }
 
 function toRows(events: readonly NewEvent[]) {
   const { texts, values } = encodeEvents(events)

@@ -50,6 +50,8 @@ interface WriteOfEvents {
   /** Sequence number of the event before. */
   readonly after: number
   readonly writeId: string
+  /** Whether events may share rows. */
+  readonly isCompact: boolean
 }
 
 /**
@@ -59,12 +61,12 @@ interface WriteOfEvents {
 export function eventRows(
   events: readonly NewEvent[],
   texts: readonly string[],
-  { runId, after, writeId }: WriteOfEvents,
+  { runId, after, writeId, isCompact }: WriteOfEvents,
 ): EventTable[] {
   const rows: EventTable[] = []
   for (let first = 0; first < events.length; ) {
     const event = events[first] as NewEvent
-    const end = isSought(event) ? first + 1 : findEnd(events, texts, first)
+    const end = !isCompact || isSought(event) ? first + 1 : findEnd(events, texts, first)
     const isPacked = end > first + 1
     rows.push({
       run_id: runId,

@@ -43,6 +43,11 @@ interface BatchContext {
   /** The time, for databases without their own clock. */
   readonly now: number
   readonly again: boolean
+  /**
+   * Events share rows, and rows of nodes lag. Databases with several processes only read that: processes of the version before,
+   * which do not know it, work beside those of this one. A later version may write it there, too.
+   */
+  readonly isCompact: boolean
   /** The ledger of corrections is kept. */
   readonly ledger?: boolean
   /** Counts the commit, for a single writer. */
@@ -58,15 +63,16 @@ type Create = Extract<Write, { kind: 'create' }>
 export function* writeBatch(writes: readonly Write[], context: BatchContext): Steps<WriteResult[]> {
   const opened = yield* open(writes, context)
   const { runs, results, before, now, kept, first } = opened
+  const { isCompact } = context
   yield* createRuns(writes, opened, context)
   for (const write of writes) {
-    if (!results.has(write)) results.set(write, judge(write, runs.get(write.runId), now))
+    if (!results.has(write)) results.set(write, judge(write, runs.get(write.runId), { now, isCompact }))
   }
   const touched = [...runs.values()].filter((run) => run.touched)
   const changes = yield* projectRuns(touched, { before, kept }, context.reads)
   const cache = context.hot ?? context.recent
   for (const [index, run] of touched.entries())
-    settleNodes(run, changes[index] as Changes, { ...opened, cache })
+    settleNodes(run, changes[index] as Changes, { ...opened, cache: isCompact ? cache : undefined })
   yield* changeStatements(touched, changes, { ...context, values: opened.values })
   for (const [index, run] of touched.entries())
     cache?.wrote({
@@ -283,7 +289,7 @@ function happened(write: Write): WriteResult {
 function* createRuns(
   writes: readonly Write[],
   { runs, results, now }: Opened,
-  { statements, hot, recent }: BatchContext,
+  { statements, hot, isCompact }: BatchContext,
 ): Steps<void> {
   const creates: Create[] = []
   const ids = new Set(runs.keys())
@@ -302,7 +308,7 @@ function* createRuns(
       creates.map((write, index) => ({
         claim_id: null,
         ...headRow(heads[index] as StoredHead),
-        nodes_seq: (hot ?? recent) !== undefined && mayLag(heads[index] as StoredHead, 0) ? 0 : null,
+        nodes_seq: isCompact && hot !== undefined && mayLag(heads[index] as StoredHead, 0) ? 0 : null,
         ...policyColumns(readEnvelope(write)),
       })),
     ),
@@ -314,7 +320,7 @@ function* createRuns(
     results.set(write, taken ? { kind: 'taken' } : created(write))
     if (taken) continue
     const run = openRun(head, true)
-    accept(run, write, { after: 0, head })
+    accept(run, write, { after: 0, head, isCompact })
     runs.set(write.runId, run)
   }
 }
@@ -335,11 +341,15 @@ function readEnvelope({ run }: Create) {
   return run.events.find((event) => event.type === 'start')?.payload.envelope
 }
 
-function judge(write: Write, run: OpenRun | undefined, now: number): WriteResult {
+function judge(
+  write: Write,
+  run: OpenRun | undefined,
+  { now, isCompact }: Pick<BatchContext, 'now' | 'isCompact'>,
+): WriteResult {
   if (write.kind === 'append') {
     const refused = refusal(run?.head, write.append)
     if (run === undefined || refused !== undefined) return refused ?? { kind: 'missing' }
-    accept(run, write, { after: run.head.seq, head: appended(run.head, write.append, now) })
+    accept(run, write, { after: run.head.seq, head: appended(run.head, write.append, now), isCompact })
     return { kind: 'appended', seq: run.head.seq }
   }
   if (write.kind === 'release' && run !== undefined && holds(run.head, write.lease)) {
@@ -367,14 +377,14 @@ function openRun(head: HeadCore, begins = false): OpenRun {
 function accept(
   run: OpenRun,
   write: Exclude<Write, { kind: 'release' }>,
-  { after, head }: { after: number; head: HeadCore },
+  { after, head, isCompact }: { after: number; head: HeadCore; isCompact: boolean },
 ): void {
   const { runId, writeId, encoded } = write
   const events: Append['events'] = write.kind === 'create' ? write.run.events : write.append.events
   run.head = head
   run.touched = true
   for (const event of numbered(runId, after, events)) run.events.push(event)
-  for (const row of eventRows(events, encoded.texts, { runId, after, writeId })) run.rows.push(row)
+  for (const row of eventRows(events, encoded.texts, { runId, after, writeId, isCompact })) run.rows.push(row)
   for (const [hash, body] of encoded.values) run.values.set(hash, body)
   const { documents = [] } = write.kind === 'create' ? write.run : write.append
   for (const document of documents)
