@@ -12,8 +12,8 @@ import { type Api, type Fleet, startFleet, type Worker } from './fleet.ts'
 
 const long = process.env['PROVISO_LONG'] === '1'
 const missing = missingPostgres() ?? missingRestate()
-/** An earlier version whose workers take runs from Restate. */
-const before = '2a96f68c17aea116f8942f4fa97528d1d6730ba3'
+/** An earlier version whose workers take runs from Restate, with all migrations: one that starts later refuses newer tables. */
+const before = 'ebde137da5976166a5630d11bee64f45e23692ef'
 const text = { type: 'object', properties: { text: { type: 'string' } }, required: ['text'] }
 const ids = ['n0', 'n1', 'n2']
 const run = {
