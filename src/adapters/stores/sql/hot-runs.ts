@@ -65,8 +65,12 @@ export function createHotRuns(most = 4_000): HotRuns {
       return (
         run && {
           head: run.head,
-          get lag() {
-            return { seq: run.nodesSeq, rows: [...run.unwritten.values()] }
+          lag: {
+            seq: run.nodesSeq,
+            // Copied only when they are written.
+            get rows() {
+              return [...run.unwritten.values()]
+            },
           },
           node: (nodeId) => run.nodes.get(nodeId),
           ask: (requestId) => run.asks.get(requestId),
